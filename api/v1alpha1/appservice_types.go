@@ -1,0 +1,290 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// MaxNameLength is the longest name of an AppService, in bytes: its children
+// have the same name, and that of a Service is a DNS label.
+const MaxNameLength = 63
+
+// DefaultContainerName is the name of the main container unless
+// spec.containerName says otherwise.
+const DefaultContainerName = "app"
+
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.selector
+// +kubebuilder:resource:shortName=appsvc,categories=all
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,priority=1
+// +kubebuilder:printcolumn:name="Replicas",type=integer,JSONPath=`.status.replicas`
+// +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.spec.image`,priority=1
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+
+// AppService is a stateless service: one image, run some number of times,
+// reachable on its ports.
+//
+// Its name is that of its children and has to be a DNS-1035 label of at most 63
+// characters: lower-case letters, digits and '-', beginning with a letter.
+type AppService struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is what is wanted.
+	// +required
+	Spec AppServiceSpec `json:"spec"`
+	// status is what the controller saw last.
+	// +optional
+	// +kubebuilder:default={"observedGeneration":-1}
+	Status AppServiceStatus `json:"status,omitempty"`
+}
+
+// AppServiceSpec is what is wanted of a service.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.selector) == has(oldSelf.selector) && (!has(self.selector) || self.selector == oldSelf.selector)",message="selector is immutable: neither added, changed nor removed",fieldPath=".selector"
+// +kubebuilder:validation:XValidation:rule="!has(self.service) || !has(self.service.type) || self.service.type != 'ClusterIP' || !has(self.ports) || self.ports.all(p, !has(p.nodePort) || p.nodePort == 0)",message="a port has a nodePort, which a Service of type ClusterIP has none of",fieldPath=".ports"
+type AppServiceSpec struct {
+	// profile names the set of render defaults that applies. Absent means v1, for
+	// ever: what an AppService renders to changes only when its text does.
+	// +optional
+	// +kubebuilder:validation:Enum=v1
+	Profile Profile `json:"profile,omitempty"`
+
+	// image is the container image of the main container.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	Image string `json:"image"`
+	// imagePullPolicy is when the image is pulled. Absent means Always for an image
+	// that names neither tag nor digest or whose tag is latest, else IfNotPresent.
+	// +optional
+	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
+	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
+	// imagePullSecrets are the Secrets that images are pulled with.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	ImagePullSecrets []ImagePullSecret `json:"imagePullSecrets,omitempty"`
+
+	// replicas is how many pods run. Absent means that the count belongs to
+	// somebody else, such as an autoscaler: it is neither rendered nor changed.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Replicas *int32 `json:"replicas,omitempty"`
+
+	// selector replaces the labels that pods are selected by, so that an existing
+	// Deployment can be taken over as it is. Immutable.
+	// +optional
+	// +kubebuilder:validation:MinProperties=1
+	Selector map[string]string `json:"selector,omitempty"`
+	// podLabels are further labels of the pods.
+	// +optional
+	PodLabels map[string]string `json:"podLabels,omitempty"`
+	// podAnnotations are the annotations of the pods.
+	// +optional
+	PodAnnotations map[string]string `json:"podAnnotations,omitempty"`
+
+	// containerName is the name of the main container. Absent means "app".
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	ContainerName string `json:"containerName,omitempty"`
+	// command replaces the image's entry point.
+	// +optional
+	// +listType=atomic
+	Command []string `json:"command,omitempty"`
+	// args are the arguments of the entry point.
+	// +optional
+	// +listType=atomic
+	Args []string `json:"args,omitempty"`
+	// workingDir is the directory that the entry point starts in.
+	// +optional
+	WorkingDir string `json:"workingDir,omitempty"`
+	// env are the environment variables, in this order.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Env []corev1.EnvVar `json:"env,omitempty"`
+	// envFrom are ConfigMaps and Secrets whose keys become environment variables.
+	// +optional
+	// +listType=atomic
+	EnvFrom []corev1.EnvFromSource `json:"envFrom,omitempty"`
+	// resources are what the main container asks for and may use.
+	// +optional
+	Resources corev1.ResourceRequirements `json:"resources,omitempty"`
+	// containerPorts are the ports that the main container listens on: those that
+	// no Service shows, and those that a targetPort refers to by name.
+	// +optional
+	// +listType=map
+	// +listMapKey=containerPort
+	// +listMapKey=protocol
+	ContainerPorts []corev1.ContainerPort `json:"containerPorts,omitempty"`
+
+	// ports are the ports of the Service. No ports, no Service.
+	// +optional
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:XValidation:rule="self.size() <= 1 || self.all(p, has(p.name) && p.name != '')",message="each of several ports needs a name"
+	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.name) || p.name == '' || self.exists_one(q, has(q.name) && q.name == p.name))",message="two ports have one name"
+	// +listType=map
+	// +listMapKey=port
+	// +listMapKey=protocol
+	Ports []ServicePort `json:"ports,omitempty"`
+	// service is what the Service has beyond its ports.
+	// +optional
+	Service *ServiceSpec `json:"service,omitempty"`
+
+	// suspend stops the controller from touching the children. Rendering offline
+	// goes on as before.
+	// +optional
+	Suspend bool `json:"suspend,omitempty"`
+	// driftPolicy says what happens to a child that somebody else changed: Correct
+	// (the default) puts it right, Warn reports it until the spec changes.
+	// +optional
+	// +kubebuilder:validation:Enum=Correct;Warn
+	DriftPolicy DriftPolicy `json:"driftPolicy,omitempty"`
+}
+
+// Profile names a set of render defaults.
+type Profile string
+
+// ProfileV1 is the first set of render defaults, and what an absent profile means.
+const ProfileV1 Profile = "v1"
+
+// DriftPolicy says what happens to a child that somebody else changed.
+type DriftPolicy string
+
+const (
+	// DriftPolicyCorrect puts the child right. It is what an absent policy means.
+	DriftPolicyCorrect DriftPolicy = "Correct"
+	// DriftPolicyWarn reports the difference and leaves it until the spec changes.
+	DriftPolicyWarn DriftPolicy = "Warn"
+)
+
+// ImagePullSecret refers to a Secret in the AppService's namespace. It is
+// core/v1 LocalObjectReference with the name required, which the key of a list
+// has to be.
+type ImagePullSecret struct {
+	// name of the Secret.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	Name string `json:"name"`
+}
+
+// ServicePort is one port of the Service, with the fields of core/v1 ServicePort.
+type ServicePort struct {
+	// name of the port, a DNS label. Needed when there is more than one port.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name,omitempty"`
+	// protocol is TCP, UDP or SCTP.
+	// +optional
+	// +kubebuilder:validation:Enum=TCP;UDP;SCTP
+	// +kubebuilder:default=TCP
+	// +default="TCP"
+	Protocol corev1.Protocol `json:"protocol,omitempty"`
+	// appProtocol says what is spoken on the port, as in kubernetes.io/h2c.
+	// +optional
+	AppProtocol *string `json:"appProtocol,omitempty"`
+	// port is the number that the Service listens on.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	Port int32 `json:"port"`
+	// targetPort is the number, or the name, of the container port. Absent means
+	// the same number as port. A name is that of one of containerPorts or of this
+	// entry itself, whose container port is then the number in port.
+	// +optional
+	TargetPort *intstr.IntOrString `json:"targetPort,omitempty"`
+	// nodePort is the port on every node. Absent means that the cluster chooses one
+	// where the type of the Service has node ports.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=65535
+	NodePort int32 `json:"nodePort,omitempty"`
+}
+
+// ServiceSpec is what the Service has beyond its ports.
+type ServiceSpec struct {
+	// type of the Service. Absent means NodePort when any port has a nodePort, else
+	// ClusterIP.
+	// +optional
+	// +kubebuilder:validation:Enum=ClusterIP;NodePort;LoadBalancer
+	Type corev1.ServiceType `json:"type,omitempty"`
+	// labels are further labels of the Service.
+	// +optional
+	Labels map[string]string `json:"labels,omitempty"`
+	// annotations are further annotations of the Service.
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// AppServiceStatus is what the controller saw last.
+type AppServiceStatus struct {
+	// observedGeneration is the generation that was handled last; -1 means none.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// conditions: Ready always; Reconciling, Stalled, Drifted and Contested while
+	// they are True.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// replicas is how many pods there are.
+	// +optional
+	Replicas int32 `json:"replicas,omitempty"`
+	// readyReplicas is how many of them are ready.
+	// +optional
+	ReadyReplicas int32 `json:"readyReplicas,omitempty"`
+	// updatedReplicas is how many of them have the present pod template.
+	// +optional
+	UpdatedReplicas int32 `json:"updatedReplicas,omitempty"`
+	// availableReplicas is how many of them have been ready for long enough.
+	// +optional
+	AvailableReplicas int32 `json:"availableReplicas,omitempty"`
+	// selector of the pods, as a string, which the scale subresource reads.
+	// +optional
+	Selector string `json:"selector,omitempty"`
+
+	// inventory lists the children.
+	// +optional
+	// +listType=atomic
+	Inventory []InventoryEntry `json:"inventory,omitempty"`
+	// renderDigest is a hash of what was rendered and applied last.
+	// +optional
+	RenderDigest string `json:"renderDigest,omitempty"`
+	// lastHandledReconcileAt is the value of the reconcile annotation that was
+	// handled last.
+	// +optional
+	LastHandledReconcileAt string `json:"lastHandledReconcileAt,omitempty"`
+}
+
+// InventoryEntry names one child, in the AppService's own namespace.
+type InventoryEntry struct {
+	// group of the child's API; empty for the core group.
+	// +optional
+	Group string `json:"group,omitempty"`
+	// version of the child's API.
+	// +required
+	Version string `json:"version"`
+	// kind of the child.
+	// +required
+	Kind string `json:"kind"`
+	// name of the child.
+	// +required
+	Name string `json:"name"`
+}
+
+// +kubebuilder:object:root=true
+
+// AppServiceList is a list of AppServices.
+type AppServiceList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	// items are the AppServices.
+	Items []AppService `json:"items"`
+}

@@ -1,0 +1,320 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/kustomize/kyaml/openapi"
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"kudevops.io/appsvc/internal/manifest"
+	"kudevops.io/appsvc/pkg/render"
+)
+
+const buildLong = `Build prints the manifests of the AppServices in the paths, and every other
+object in its place and unchanged.
+
+A path is a file, a folder, or "-" for standard input; without one it is the
+folder you are in. Of a folder, *.yaml, *.yml and *.json are read, those below it
+too; hidden ones are left out. A folder with a kustomization is built by
+kustomize first, in process: overlays act on the AppServices, whose images,
+replicas and references kustomize is told about.
+
+Nothing is printed when anything is wrong, or when there is nothing to print.`
+
+// buildOptions are the flags of build.
+type buildOptions struct {
+	output      string
+	outputDir   string
+	namespace   string
+	keepSources bool
+	target      targetOptions
+}
+
+func newBuild(s streams) *cobra.Command {
+	var o buildOptions
+	cmd := &cobra.Command{
+		Use:   "build [PATH|-]...",
+		Short: "Print the manifests of AppServices",
+		Long:  buildLong,
+		Example: `  appsvc-render build app.yaml
+  appsvc-render build overlays/prod | kubectl apply --server-side -f -
+  appsvc-render build apps --output-dir rendered`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runBuild(cmd.Context(), s, o, args)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.output, "output", "o", "yaml", "format: yaml or json")
+	f.StringVar(&o.outputDir, "output-dir", "", "write a file for each object into this folder, and remove those of earlier runs that are not rendered any more")
+	f.StringVar(&o.namespace, "namespace", "", "namespace of objects that name none")
+	f.BoolVar(&o.keepSources, "keep-sources", false, "also print the AppServices")
+	o.target.addTo(f)
+	return cmd
+}
+
+// result is what came of a batch.
+type result struct {
+	objects []output
+	faults  []*manifest.Fault
+}
+
+// output is an object as it will be written. One without text is only counted: an
+// AppService of which nothing but its children is printed.
+type output struct {
+	id   manifest.ID
+	text []byte
+	// source is where the object, or the AppService it was rendered from, stands.
+	source *manifest.Object
+}
+
+func runBuild(ctx context.Context, s streams, o buildOptions, paths []string) error {
+	if o.output != "yaml" && o.output != "json" {
+		return fmt.Errorf("output %q: must be yaml or json", o.output)
+	}
+	if o.outputDir != "" && o.output != "yaml" {
+		return fmt.Errorf("output-dir writes yaml, not %s", o.output)
+	}
+	options, err := o.target.renderOptions()
+	if err != nil {
+		return err
+	}
+	if len(paths) == 0 {
+		paths = []string{"."}
+	}
+	b := builder{options: o, render: options}
+	spool := newSpool()
+	defer spool.Close()
+	var sink sink = &stream{spool: spool, json: o.output == "json"}
+	if o.outputDir != "" {
+		sink = &folder{spool: spool, dir: o.outputDir}
+	}
+
+	report := newReport(s.err)
+	progress := startProgress(s.err, "rendering")
+	in := inputs{paths: paths, stdin: s.in}
+	seen := make(map[manifest.ID]place)
+	err = inOrder(ctx,
+		func(yield func(batch) bool) { in.read(ctx, yield) },
+		b.batch,
+		func(r result) error {
+			report.add(r.faults)
+			for _, out := range r.objects {
+				progress.count.Add(1)
+				here := placeOf(out)
+				if first, twice := seen[out.id]; twice && (here.ours || first.ours) && out.id.Name != "" {
+					report.add([]*manifest.Fault{occursTwice(out, first)})
+					continue
+				}
+				seen[out.id] = here
+				if len(out.text) == 0 || report.failed() {
+					continue
+				}
+				if err := sink.add(out); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	progress.stop()
+	if err != nil {
+		return err
+	}
+	if len(seen) == 0 && !report.failed() {
+		report.add([]*manifest.Fault{{File: paths[0], Message: "there is nothing to build: no object in " + quoted(paths)}})
+	}
+	if report.failed() {
+		return errReported
+	}
+	return sink.finish(s.out)
+}
+
+// place is where an object stands, kept for each object: it is small. What other
+// objects do among themselves is not this program's business.
+type place struct {
+	file string
+	line int
+	// ours says that it is an AppService or was rendered from one.
+	ours, rendered bool
+}
+
+func placeOf(out output) place {
+	rendered := out.source.ID != out.id
+	return place{out.source.File, out.source.Line, rendered || out.source.IsAppService(), rendered}
+}
+
+func (p place) String() string {
+	text := p.file
+	if p.line > 0 {
+		text = fmt.Sprintf("%s:%d", p.file, p.line)
+	}
+	if p.rendered {
+		return "rendered from the AppService at " + text
+	}
+	return text
+}
+
+func occursTwice(out output, first place) *manifest.Fault {
+	message := "occurs twice, first: " + first.String()
+	if out.source.ID != out.id {
+		message = "renders to " + out.id.String() + ", which " + message
+	}
+	return out.source.Fault("", message)
+}
+
+// builder turns batches into output. It is used by several goroutines.
+type builder struct {
+	options buildOptions
+	render  render.Options
+}
+
+func (b *builder) batch(in batch) result {
+	r := result{faults: in.faults}
+	for _, doc := range in.documents {
+		objects, isObject, faults := manifest.Objects(doc)
+		r.faults = append(r.faults, faults...)
+		if !isObject {
+			r.faults = append(r.faults, skipped(doc))
+		}
+		for _, o := range objects {
+			b.object(o, &r)
+		}
+	}
+	for _, o := range in.objects {
+		b.object(o, &r)
+	}
+	return r
+}
+
+func (b *builder) object(o *manifest.Object, r *result) {
+	if fault := misplaced(o); fault != nil {
+		r.faults = append(r.faults, fault)
+		return
+	}
+	if o.IsAppService() {
+		b.appService(o, r)
+	} else {
+		b.other(o, r)
+	}
+}
+
+func (b *builder) appService(o *manifest.Object, r *result) {
+	app, faults := o.AppService()
+	if len(faults) > 0 {
+		r.faults = append(r.faults, faults...)
+		return
+	}
+	if app.Namespace == "" && b.options.namespace != "" {
+		app.Namespace = b.options.namespace
+		o.SetNamespace(app.Namespace)
+	}
+	rendered, errs := render.Render(app, b.render)
+	for _, w := range rendered.Warnings {
+		fault := o.Fault(w.Field, w.Message)
+		fault.Warning = true
+		r.faults = append(r.faults, fault)
+	}
+	if len(errs) > 0 {
+		r.faults = append(r.faults, validationFaults(o, errs)...)
+		return
+	}
+	source := output{id: o.ID, source: o}
+	if b.options.keepSources {
+		text, faults := b.verbatim(o)
+		if len(faults) > 0 {
+			r.faults = append(r.faults, faults...)
+			return
+		}
+		source.text = text
+	}
+	r.objects = append(r.objects, source)
+	for _, child := range rendered.Objects {
+		text, err := b.encode(child.Object)
+		if err != nil {
+			r.faults = append(r.faults, o.Fault("", err.Error()))
+			return
+		}
+		gvk := child.GroupVersionKind()
+		r.objects = append(r.objects, output{
+			id:     manifest.ID{Group: gvk.Group, Kind: gvk.Kind, Namespace: child.GetNamespace(), Name: child.GetName()},
+			text:   text,
+			source: o,
+		})
+	}
+}
+
+// other passes an object through: as it was written where that is possible.
+func (b *builder) other(o *manifest.Object, r *result) {
+	if ns := b.options.namespace; ns != "" && o.Namespace == "" && namespaced(o) {
+		o.SetNamespace(ns)
+	}
+	text, faults := b.verbatim(o)
+	if len(faults) > 0 {
+		r.faults = append(r.faults, faults...)
+		return
+	}
+	r.objects = append(r.objects, output{id: o.ID, text: text, source: o})
+}
+
+func (b *builder) verbatim(o *manifest.Object) ([]byte, []*manifest.Fault) {
+	text, faults := o.JSON()
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	if b.options.output == "json" {
+		var out bytes.Buffer
+		if err := json.Indent(&out, text, "", "  "); err != nil {
+			return nil, []*manifest.Fault{o.Fault("", err.Error())}
+		}
+		out.WriteByte('\n')
+		return out.Bytes(), nil
+	}
+	if text, ok := o.Text(); ok {
+		return text, nil
+	}
+	value, faults := o.Value()
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	return manifest.AppendYAML(nil, value), nil
+}
+
+func (b *builder) encode(object map[string]any) ([]byte, error) {
+	if b.options.output == "json" {
+		return manifest.AppendJSON(nil, object)
+	}
+	return manifest.AppendYAML(make([]byte, 0, 2<<10), object), nil
+}
+
+// namespaced says whether objects of a kind live in a namespace. A kind that
+// Kubernetes does not bring counts as one that does, as in kustomize.
+func namespaced(o *manifest.Object) bool {
+	apiVersion := o.Version
+	if o.Group != "" {
+		apiVersion = o.Group + "/" + o.Version
+	}
+	yes, known := openapi.IsNamespaceScoped(kyaml.TypeMeta{APIVersion: apiVersion, Kind: o.Kind})
+	return yes || !known
+}
+
+func quoted(paths []string) string {
+	list := slices.Clone(paths)
+	for i, p := range list {
+		list[i] = fmt.Sprintf("%q", p)
+	}
+	if len(list) > 5 {
+		list = append(list[:5], "...")
+	}
+	var b bytes.Buffer
+	for i, p := range list {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(p)
+	}
+	return b.String()
+}

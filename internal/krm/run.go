@@ -1,0 +1,122 @@
+package krm
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"go.yaml.in/yaml/v3"
+
+	"kudevops.io/appsvc/internal/manifest"
+)
+
+// maxInput is the size, in bytes, over which a ResourceList is refused. It holds a
+// whole build, so it may be larger than a document of a file.
+const maxInput = 256 << 20
+
+// Run reads a ResourceList from in and writes it, rendered, to out. ok is false
+// when there were faults; they are written to errOut, one line each, and to the
+// results. An error means that no ResourceList could be read or written; out then
+// has had nothing, or could not be written to.
+func Run(in io.Reader, out, errOut io.Writer) (ok bool, err error) {
+	text, err := io.ReadAll(io.LimitReader(in, maxInput+1))
+	if err != nil {
+		return false, fmt.Errorf("reading standard input: %w", err)
+	}
+	if len(text) > maxInput {
+		return false, stdinFault(fmt.Sprintf("is larger than %d MiB", maxInput>>20))
+	}
+	list, err := parseList(text)
+	if err != nil {
+		return false, err
+	}
+	results := list.process()
+
+	var buf bytes.Buffer
+	enc := yaml.NewEncoder(&buf)
+	enc.SetIndent(2)
+	if err := enc.Encode(list.root); err != nil {
+		return false, fmt.Errorf("writing the ResourceList: %w", err)
+	}
+	for _, r := range results {
+		if line := r.line(); line != "" {
+			fmt.Fprintln(errOut, line)
+		}
+	}
+	if _, err := out.Write(buf.Bytes()); err != nil {
+		return false, fmt.Errorf("writing the ResourceList: %w", err)
+	}
+	return !results.failed(), nil
+}
+
+// resourceList is the input, as the tree that is written back.
+type resourceList struct {
+	root   *yaml.Node
+	items  *yaml.Node        // nil when there are none
+	config *manifest.Object  // functionConfig, or nil
+	list   []*manifest.Object // one an item; nil for an item without kind or apiVersion
+}
+
+func stdinFault(message string) *manifest.Fault {
+	return &manifest.Fault{File: "stdin", Line: 1, Message: message}
+}
+
+func notList() *manifest.Fault {
+	return stdinFault("is no ResourceList; to render manifests, use: appsvc-render build -")
+}
+
+func parseList(text []byte) (*resourceList, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, stdinFault("is empty; a KRM function reads a ResourceList")
+	}
+	doc := manifest.Document{File: "stdin", Line: 1, Text: text}
+	root, fault := manifest.Parse(doc)
+	if fault != nil {
+		return nil, fault
+	}
+	if root == nil {
+		return nil, notList()
+	}
+	list, fault := manifest.FromNode(root, "stdin", 1)
+	if fault != nil || !list.IsResourceList() {
+		return nil, notList()
+	}
+	if list.Version != "v1" && list.Version != "v1beta1" {
+		return nil, list.Fault("apiVersion", fmt.Sprintf("is %q; this program knows config.kubernetes.io/v1", list.Group+"/"+list.Version))
+	}
+	// A fault of the tree itself (a key given twice, an alias without bounds) would
+	// be written out again.
+	if _, faults := list.JSON(); len(faults) > 0 {
+		errs := make([]error, len(faults))
+		for i, f := range faults {
+			errs[i] = f
+		}
+		return nil, errors.Join(errs...)
+	}
+
+	l := &resourceList{root: root}
+	if config := list.Child("functionConfig"); config != nil {
+		if l.config, fault = manifest.FromNode(config, "stdin", 1); fault != nil {
+			return nil, fault
+		}
+	}
+	if l.items = list.Child("items"); l.items == nil {
+		return l, nil
+	}
+	if l.items.Kind != yaml.SequenceNode {
+		return nil, list.Fault("items", "must be a list")
+	}
+	for i, node := range l.items.Content {
+		for node.Kind == yaml.AliasNode {
+			node = node.Alias
+			l.items.Content[i] = node
+		}
+		var item *manifest.Object
+		if node.Kind == yaml.MappingNode {
+			item, _ = manifest.FromNode(node, "stdin", 1) // a fault means: no Kubernetes object
+		}
+		l.list = append(l.list, item)
+	}
+	return l, nil
+}

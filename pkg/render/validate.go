@@ -1,0 +1,200 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"kudevops.io/appsvc/api/v1alpha1"
+)
+
+// validate finds every fault of an AppService, in no order, and gives the ports
+// that were worked out on the way. It refuses all that the CRD refuses, and what
+// the API server would refuse, or silently break, in the objects rendered from it.
+func validate(app *v1alpha1.AppService) (portTable, field.ErrorList) {
+	var errs field.ErrorList
+	errs = append(errs, validateMetadata(app)...)
+
+	s := &app.Spec
+	spec := field.NewPath("spec")
+	errs = append(errs, oneOf(spec.Child("profile"), s.Profile, profiles()...)...)
+	errs = append(errs, oneOf(spec.Child("driftPolicy"), s.DriftPolicy,
+		v1alpha1.DriftPolicyCorrect, v1alpha1.DriftPolicyWarn)...)
+	errs = append(errs, oneOf(spec.Child("imagePullPolicy"), s.ImagePullPolicy,
+		corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)...)
+	errs = append(errs, validateImage(spec.Child("image"), s.Image)...)
+	if s.Replicas != nil && *s.Replicas < 0 {
+		errs = append(errs, field.Invalid(spec.Child("replicas"), *s.Replicas, "must be 0 or more"))
+	}
+	errs = append(errs, validateSelector(app)...)
+	errs = append(errs, validatePodLabels(app)...)
+	errs = append(errs, apivalidation.ValidateAnnotations(s.PodAnnotations, spec.Child("podAnnotations"))...)
+	if s.ContainerName != "" {
+		for _, msg := range validation.IsDNS1123Label(s.ContainerName) {
+			errs = append(errs, field.Invalid(spec.Child("containerName"), s.ContainerName, msg))
+		}
+	}
+	errs = append(errs, validatePullSecrets(spec.Child("imagePullSecrets"), s.ImagePullSecrets)...)
+	errs = append(errs, validateEnv(spec.Child("env"), s.Env)...)
+	errs = append(errs, validateEnvFrom(spec.Child("envFrom"), s.EnvFrom)...)
+	errs = append(errs, validateResources(spec.Child("resources"), &s.Resources)...)
+	errs = append(errs, validateContainerPorts(spec.Child("containerPorts"), s.ContainerPorts)...)
+	errs = append(errs, validateService(app)...)
+	errs = append(errs, validateServicePorts(spec.Child("ports"), s)...)
+
+	ports, portErrs := resolvePorts(s)
+	return ports, append(errs, portErrs...)
+}
+
+// sorted orders faults by field, with [2] before [10], and by text where one field
+// has several, so that a report of them is the same each time.
+func sorted(errs field.ErrorList) field.ErrorList {
+	slices.SortFunc(errs, func(a, b *field.Error) int {
+		return cmp.Or(comparePaths(a.Field, b.Field), cmp.Compare(a.Error(), b.Error()))
+	})
+	return slices.CompactFunc(errs, func(a, b *field.Error) bool { return a.Error() == b.Error() })
+}
+
+// comparePaths orders field paths, numbers in them by value.
+func comparePaths(a, b string) int {
+	for a != "" && b != "" {
+		na, nb := leadingDigits(a), leadingDigits(b)
+		if na > 0 && nb > 0 {
+			x, y := strings.TrimLeft(a[:na], "0"), strings.TrimLeft(b[:nb], "0")
+			if c := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)); c != 0 {
+				return c
+			}
+			a, b = a[na:], b[nb:]
+			continue
+		}
+		if a[0] != b[0] {
+			return cmp.Compare(a[0], b[0])
+		}
+		a, b = a[1:], b[1:]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+func leadingDigits(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
+}
+
+// oneOf refuses a value that is neither empty nor one of those listed.
+func oneOf[T ~string](path *field.Path, value T, allowed ...T) field.ErrorList {
+	if value == "" || slices.Contains(allowed, value) {
+		return nil
+	}
+	return field.ErrorList{field.NotSupported(path, value, allowed)}
+}
+
+func validateMetadata(app *v1alpha1.AppService) field.ErrorList {
+	var errs field.ErrorList
+	path := field.NewPath("metadata")
+	if app.Name == "" {
+		errs = append(errs, field.Required(path.Child("name"), "the children have this name"))
+	} else {
+		// The portable rule: a Service of this name may begin with a digit only
+		// since Kubernetes 1.37 (RelaxedServiceNameValidation).
+		for _, msg := range validation.IsDNS1035Label(app.Name) {
+			errs = append(errs, field.Invalid(path.Child("name"), app.Name, msg))
+		}
+	}
+	if app.Namespace != "" {
+		for _, msg := range validation.IsDNS1123Label(app.Namespace) {
+			errs = append(errs, field.Invalid(path.Child("namespace"), app.Namespace, msg))
+		}
+	}
+	errs = append(errs, metav1validation.ValidateLabels(app.Labels, path.Child("labels"))...)
+	return append(errs, apivalidation.ValidateAnnotations(app.Annotations, path.Child("annotations"))...)
+}
+
+func validateImage(path *field.Path, image string) field.ErrorList {
+	switch {
+	case image == "":
+		return field.ErrorList{field.Required(path, "")}
+	case strings.ContainsFunc(image, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+		return field.ErrorList{field.Invalid(path, image, "must not hold white space or control characters")}
+	}
+	return nil
+}
+
+func validateSelector(app *v1alpha1.AppService) field.ErrorList {
+	path := field.NewPath("spec", "selector")
+	if app.Spec.Selector != nil && len(app.Spec.Selector) == 0 {
+		// The CRD says the same (minProperties). An empty selector selects nothing,
+		// or everything, depending on who reads it.
+		return field.ErrorList{field.Invalid(path, "{}", "must have at least one label")}
+	}
+	return metav1validation.ValidateLabels(app.Spec.Selector, path)
+}
+
+// validatePodLabels refuses what would contradict the selector, and the labels
+// that appsvc sets itself.
+func validatePodLabels(app *v1alpha1.AppService) field.ErrorList {
+	path := field.NewPath("spec", "podLabels")
+	errs := metav1validation.ValidateLabels(app.Spec.PodLabels, path)
+	selects := selector(app)
+	for k, v := range engineLabels(app) {
+		if got, ok := app.Spec.PodLabels[k]; ok && got != v {
+			if selects[k] != got {
+				errs = append(errs, field.Forbidden(path.Key(k), fmt.Sprintf("appsvc sets this label, to %q", v)))
+			}
+		}
+	}
+	for k, v := range selects {
+		if got, ok := app.Spec.PodLabels[k]; ok && got != v {
+			errs = append(errs, field.Forbidden(path.Key(k), fmt.Sprintf("the pods are selected by this label, with %q", v)))
+		}
+	}
+	return errs
+}
+
+func validatePullSecrets(path *field.Path, secrets []v1alpha1.ImagePullSecret) field.ErrorList {
+	var errs field.ErrorList
+	seen := make(map[string]bool, len(secrets))
+	for i, s := range secrets {
+		name := path.Index(i).Child("name")
+		switch {
+		case s.Name == "":
+			errs = append(errs, field.Required(name, ""))
+		case seen[s.Name]:
+			errs = append(errs, field.Duplicate(name, s.Name))
+		default:
+			errs = append(errs, objectName(name, s.Name)...)
+		}
+		seen[s.Name] = true
+	}
+	return errs
+}
+
+// objectName checks a reference to a ConfigMap or a Secret.
+func objectName(path *field.Path, name string) field.ErrorList {
+	if name == "" {
+		return field.ErrorList{field.Required(path, "")}
+	}
+	var errs field.ErrorList
+	for _, msg := range validation.IsDNS1123Subdomain(name) {
+		errs = append(errs, field.Invalid(path, name, msg))
+	}
+	return errs
+}
+
+// warnings name what is allowed and probably not meant, sorted by field.
+func warnings(app *v1alpha1.AppService) []Warning {
+	var list []Warning
+	if app.Spec.Service != nil && len(app.Spec.Ports) == 0 {
+		list = append(list, Warning{"spec.service", "has no effect: without ports there is no Service"})
+	}
+	return list
+}

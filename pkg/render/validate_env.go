@@ -1,0 +1,195 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// validateEnv refuses a name that occurs twice: the API server keeps such a list
+// under POST, and answers an apply of it with an error that names no field
+// (kubernetes/kubernetes#58477).
+func validateEnv(path *field.Path, vars []corev1.EnvVar) field.ErrorList {
+	var errs field.ErrorList
+	seen := make(map[string]bool, len(vars))
+	for i := range vars {
+		v, at := &vars[i], path.Index(i)
+		switch {
+		case v.Name == "":
+			errs = append(errs, field.Required(at.Child("name"), ""))
+		case seen[v.Name]:
+			errs = append(errs, field.Duplicate(at.Child("name"), v.Name))
+		default:
+			for _, msg := range validation.IsRelaxedEnvVarName(v.Name) {
+				errs = append(errs, field.Invalid(at.Child("name"), v.Name, msg))
+			}
+		}
+		seen[v.Name] = true
+		if v.ValueFrom == nil {
+			continue
+		}
+		if v.Value != "" {
+			errs = append(errs, field.Forbidden(at.Child("valueFrom"), "there is a value already"))
+		}
+		errs = append(errs, validateEnvSource(at.Child("valueFrom"), v.ValueFrom)...)
+	}
+	return errs
+}
+
+func validateEnvSource(path *field.Path, src *corev1.EnvVarSource) field.ErrorList {
+	var errs field.ErrorList
+	var given []string
+	if r := src.FieldRef; r != nil {
+		given = append(given, "fieldRef")
+		if r.FieldPath == "" {
+			errs = append(errs, field.Required(path.Child("fieldRef", "fieldPath"), ""))
+		}
+		errs = append(errs, oneOf(path.Child("fieldRef", "apiVersion"), r.APIVersion, "v1")...)
+	}
+	if r := src.ResourceFieldRef; r != nil {
+		given = append(given, "resourceFieldRef")
+		if r.Resource == "" {
+			errs = append(errs, field.Required(path.Child("resourceFieldRef", "resource"), ""))
+		}
+	}
+	if r := src.ConfigMapKeyRef; r != nil {
+		given = append(given, "configMapKeyRef")
+		errs = append(errs, keyRef(path.Child("configMapKeyRef"), r.Name, r.Key)...)
+	}
+	if r := src.SecretKeyRef; r != nil {
+		given = append(given, "secretKeyRef")
+		errs = append(errs, keyRef(path.Child("secretKeyRef"), r.Name, r.Key)...)
+	}
+	if r := src.FileKeyRef; r != nil {
+		given = append(given, "fileKeyRef")
+		for name, value := range map[string]string{"volumeName": r.VolumeName, "path": r.Path, "key": r.Key} {
+			if value == "" {
+				errs = append(errs, field.Required(path.Child("fileKeyRef", name), ""))
+			}
+		}
+	}
+	switch len(given) {
+	case 1:
+	case 0:
+		errs = append(errs, field.Required(path, "name a source, such as fieldRef or secretKeyRef"))
+	default:
+		errs = append(errs, field.Forbidden(path, "more than one source: "+strings.Join(given, ", ")))
+	}
+	return errs
+}
+
+func keyRef(path *field.Path, name, key string) field.ErrorList {
+	errs := objectName(path.Child("name"), name)
+	if key == "" {
+		return append(errs, field.Required(path.Child("key"), ""))
+	}
+	for _, msg := range validation.IsConfigMapKey(key) {
+		errs = append(errs, field.Invalid(path.Child("key"), key, msg))
+	}
+	return errs
+}
+
+func validateEnvFrom(path *field.Path, sources []corev1.EnvFromSource) field.ErrorList {
+	var errs field.ErrorList
+	for i := range sources {
+		s, at := &sources[i], path.Index(i)
+		if s.Prefix != "" {
+			for _, msg := range validation.IsRelaxedEnvVarName(s.Prefix) {
+				errs = append(errs, field.Invalid(at.Child("prefix"), s.Prefix, msg))
+			}
+		}
+		switch {
+		case s.ConfigMapRef != nil && s.SecretRef != nil:
+			errs = append(errs, field.Forbidden(at, "more than one source: configMapRef, secretRef"))
+		case s.ConfigMapRef != nil:
+			errs = append(errs, objectName(at.Child("configMapRef", "name"), s.ConfigMapRef.Name)...)
+		case s.SecretRef != nil:
+			errs = append(errs, objectName(at.Child("secretRef", "name"), s.SecretRef.Name)...)
+		default:
+			errs = append(errs, field.Required(at, "name a source, configMapRef or secretRef"))
+		}
+	}
+	return errs
+}
+
+func validateResources(path *field.Path, r *corev1.ResourceRequirements) field.ErrorList {
+	errs := validateAmounts(path.Child("limits"), r.Limits)
+	errs = append(errs, validateAmounts(path.Child("requests"), r.Requests)...)
+	for name, request := range r.Requests {
+		limit, ok := r.Limits[name]
+		at := path.Child("requests").Key(string(name))
+		switch {
+		case !ok:
+			if !overcommits(name) {
+				errs = append(errs, field.Required(path.Child("limits").Key(string(name)),
+					"this resource is not overcommitted: request and limit go together"))
+			}
+		case request.Cmp(limit) > 0:
+			errs = append(errs, field.Invalid(at, request.String(), "must be at most the limit, "+limit.String()))
+		case request.Cmp(limit) != 0 && !overcommits(name):
+			errs = append(errs, field.Invalid(at, request.String(),
+				"must equal the limit, "+limit.String()+": this resource is not overcommitted"))
+		}
+	}
+	seen := make(map[string]bool, len(r.Claims))
+	for i, c := range r.Claims {
+		at := path.Child("claims").Index(i)
+		if c.Name == "" {
+			errs = append(errs, field.Required(at.Child("name"), ""))
+		} else if seen[c.Name] {
+			errs = append(errs, field.Duplicate(at, c.Name))
+		}
+		seen[c.Name] = true
+	}
+	return errs
+}
+
+func validateAmounts(path *field.Path, list corev1.ResourceList) field.ErrorList {
+	var errs field.ErrorList
+	for name, q := range list {
+		at := path.Key(string(name))
+		if msg := resourceName(string(name)); msg != "" {
+			errs = append(errs, field.Invalid(at, string(name), msg))
+		}
+		if q.Sign() < 0 {
+			errs = append(errs, field.Invalid(at, q.String(), "must be 0 or more"))
+		}
+		if !overcommits(name) && q.Cmp(*resource.NewQuantity(q.Value(), q.Format)) != 0 {
+			errs = append(errs, field.Invalid(at, q.String(), "must be a whole number"))
+		}
+	}
+	return errs
+}
+
+// overcommits says whether requests of a resource may be below its limit, which
+// holds for the native ones but huge pages (IsOvercommitAllowed in
+// k8s.io/kubernetes pkg/apis/core/v1/helper).
+func overcommits(name corev1.ResourceName) bool {
+	return native(string(name)) && !strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
+}
+
+func native(name string) bool {
+	prefix, _, qualified := strings.Cut(name, "/")
+	return !qualified || strings.HasSuffix(prefix, "kubernetes.io")
+}
+
+func resourceName(name string) string {
+	if msgs := validation.IsQualifiedName(name); len(msgs) > 0 {
+		return strings.Join(msgs, "; ")
+	}
+	if strings.Contains(name, "/") {
+		return ""
+	}
+	switch corev1.ResourceName(name) {
+	case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
+		return ""
+	}
+	if strings.HasPrefix(name, corev1.ResourceHugePagesPrefix) {
+		return ""
+	}
+	return fmt.Sprintf("is no resource of a container: cpu, memory, ephemeral-storage, %s<size>, or a name with a domain", corev1.ResourceHugePagesPrefix)
+}

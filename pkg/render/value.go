@@ -1,0 +1,116 @@
+package render
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// put sets a list, unless it is empty: an empty list is never meant.
+func put(m map[string]any, key string, list []any) {
+	if len(list) > 0 {
+		m[key] = list
+	}
+}
+
+func stringMap(src map[string]string) map[string]any {
+	dst := make(map[string]any, len(src))
+	overlay(dst, src)
+	return dst
+}
+
+func stringList(src []string) []any {
+	dst := make([]any, len(src))
+	for i, s := range src {
+		dst[i] = s
+	}
+	return dst
+}
+
+// plain turns a native struct into plain JSON values. The types that it is called
+// with leave out what is not set.
+func plain(v any) map[string]any {
+	m, err := runtime.DefaultUnstructuredConverter.ToUnstructured(v)
+	if err != nil {
+		// The converter fails on types that JSON cannot hold (channels, functions);
+		// no type of k8s.io/api has such a field.
+		return nil
+	}
+	return m
+}
+
+func env(vars []corev1.EnvVar) []any {
+	list := make([]any, len(vars))
+	for i := range vars {
+		m := map[string]any{"name": vars[i].Name}
+		// An empty value is what no value means: the server drops it.
+		if vars[i].Value != "" {
+			m["value"] = vars[i].Value
+		}
+		if vars[i].ValueFrom != nil {
+			m["valueFrom"] = envSource(vars[i].ValueFrom)
+		}
+		list[i] = m
+	}
+	return list
+}
+
+// envSource writes out the defaults inside fieldRef and resourceFieldRef, which
+// are replaced as a whole: without them every apply would be a change
+// (kubernetes/kubernetes#115563).
+func envSource(src *corev1.EnvVarSource) map[string]any {
+	m := plain(src)
+	if src.FieldRef != nil && src.FieldRef.APIVersion == "" {
+		m["fieldRef"].(map[string]any)["apiVersion"] = "v1"
+	}
+	if src.ResourceFieldRef != nil {
+		m["resourceFieldRef"].(map[string]any)["divisor"] = canonical(src.ResourceFieldRef.Divisor)
+	}
+	return m
+}
+
+func envFrom(sources []corev1.EnvFromSource) []any {
+	list := make([]any, len(sources))
+	for i := range sources {
+		list[i] = plain(&sources[i])
+	}
+	return list
+}
+
+func resources(r *corev1.ResourceRequirements) map[string]any {
+	m := make(map[string]any, 3)
+	if len(r.Limits) > 0 {
+		m["limits"] = quantities(r.Limits)
+	}
+	if len(r.Requests) > 0 {
+		m["requests"] = quantities(r.Requests)
+	}
+	if len(r.Claims) > 0 {
+		list := make([]any, len(r.Claims))
+		for i := range r.Claims {
+			list[i] = plain(&r.Claims[i])
+		}
+		m["claims"] = list
+	}
+	return m
+}
+
+// quantities writes amounts as the API server stores them: canonical, and rounded
+// up to a thousandth (SetDefaults_ResourceList in k8s.io/kubernetes
+// pkg/apis/core/v1/defaults.go).
+func quantities(list corev1.ResourceList) map[string]any {
+	m := make(map[string]any, len(list))
+	for name, q := range list {
+		q = q.DeepCopy()
+		q.RoundUp(resource.Milli)
+		m[string(name)] = canonical(q)
+	}
+	return m
+}
+
+// canonical spells a quantity the one way that the API server answers with.
+// Quantity.String does not: it repeats what was parsed, 1000 for 1k.
+func canonical(q resource.Quantity) string {
+	number, suffix := q.CanonicalizeBytes(make([]byte, 0, 24))
+	return string(number) + string(suffix)
+}
