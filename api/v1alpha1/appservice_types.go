@@ -178,6 +178,7 @@ type ServicePort struct {
 	// name of the port, a DNS label. Needed when there is more than one port.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$`
 	Name string `json:"name,omitempty"`
 	// protocol is TCP, UDP or SCTP.
 	// +optional

@@ -61,6 +61,8 @@ func newBuild(s streams) *cobra.Command {
 type result struct {
 	objects []output
 	faults  []*manifest.Fault
+	// text is where the text of the objects is put together.
+	text []byte
 }
 
 // output is an object as it will be written. One without text is only counted: an
@@ -97,7 +99,8 @@ func runBuild(ctx context.Context, s streams, o buildOptions, paths []string) er
 	report := newReport(s.err)
 	progress := startProgress(s.err, "rendering")
 	in := inputs{paths: paths, stdin: s.in}
-	seen := make(map[manifest.ID]place)
+	seen := newIdentities()
+	objects := 0
 	err = inOrder(ctx,
 		func(yield func(batch) bool) { in.read(ctx, yield) },
 		b.batch,
@@ -105,12 +108,11 @@ func runBuild(ctx context.Context, s streams, o buildOptions, paths []string) er
 			report.add(r.faults)
 			for _, out := range r.objects {
 				progress.count.Add(1)
-				here := placeOf(out)
-				if first, twice := seen[out.id]; twice && (here.ours || first.ours) && out.id.Name != "" {
-					report.add([]*manifest.Fault{occursTwice(out, first)})
+				objects++
+				if fault := seen.add(out); fault != nil {
+					report.add([]*manifest.Fault{fault})
 					continue
 				}
-				seen[out.id] = here
 				if len(out.text) == 0 || report.failed() {
 					continue
 				}
@@ -124,46 +126,13 @@ func runBuild(ctx context.Context, s streams, o buildOptions, paths []string) er
 	if err != nil {
 		return err
 	}
-	if len(seen) == 0 && !report.failed() {
+	if objects == 0 && !report.failed() {
 		report.add([]*manifest.Fault{{File: paths[0], Message: "there is nothing to build: no object in " + quoted(paths)}})
 	}
 	if report.failed() {
 		return errReported
 	}
 	return sink.finish(s.out)
-}
-
-// place is where an object stands, kept for each object: it is small. What other
-// objects do among themselves is not this program's business.
-type place struct {
-	file string
-	line int
-	// ours says that it is an AppService or was rendered from one.
-	ours, rendered bool
-}
-
-func placeOf(out output) place {
-	rendered := out.source.ID != out.id
-	return place{out.source.File, out.source.Line, rendered || out.source.IsAppService(), rendered}
-}
-
-func (p place) String() string {
-	text := p.file
-	if p.line > 0 {
-		text = fmt.Sprintf("%s:%d", p.file, p.line)
-	}
-	if p.rendered {
-		return "rendered from the AppService at " + text
-	}
-	return text
-}
-
-func occursTwice(out output, first place) *manifest.Fault {
-	message := "occurs twice, first: " + first.String()
-	if out.source.ID != out.id {
-		message = "renders to " + out.id.String() + ", which " + message
-	}
-	return out.source.Fault("", message)
 }
 
 // builder turns batches into output. It is used by several goroutines.
@@ -174,6 +143,11 @@ type builder struct {
 
 func (b *builder) batch(in batch) result {
 	r := result{faults: in.faults}
+	size := 0
+	for _, doc := range in.documents {
+		size += len(doc.Text)
+	}
+	r.text = make([]byte, 0, 4*size) // what typical AppServices render to
 	for _, doc := range in.documents {
 		objects, isObject, faults := manifest.Objects(doc)
 		r.faults = append(r.faults, faults...)
@@ -233,11 +207,13 @@ func (b *builder) appService(o *manifest.Object, r *result) {
 	}
 	r.objects = append(r.objects, source)
 	for _, child := range rendered.Objects {
-		text, err := b.encode(child.Object)
-		if err != nil {
+		start := len(r.text)
+		var err error
+		if r.text, err = b.encode(r.text, child.Object); err != nil {
 			r.faults = append(r.faults, o.Fault("", err.Error()))
 			return
 		}
+		text := r.text[start:]
 		gvk := child.GroupVersionKind()
 		r.objects = append(r.objects, output{
 			id:     manifest.ID{Group: gvk.Group, Kind: gvk.Kind, Namespace: child.GetNamespace(), Name: child.GetName()},
@@ -283,11 +259,11 @@ func (b *builder) verbatim(o *manifest.Object) ([]byte, []*manifest.Fault) {
 	return manifest.AppendYAML(nil, value), nil
 }
 
-func (b *builder) encode(object map[string]any) ([]byte, error) {
+func (b *builder) encode(dst []byte, object map[string]any) ([]byte, error) {
 	if b.options.output == "json" {
-		return manifest.AppendJSON(nil, object)
+		return manifest.AppendJSON(dst, object)
 	}
-	return manifest.AppendYAML(make([]byte, 0, 2<<10), object), nil
+	return manifest.AppendYAML(dst, object), nil
 }
 
 // namespaced says whether objects of a kind live in a namespace. A kind that

@@ -71,7 +71,8 @@ func runValidate(ctx context.Context, s streams, format string, target targetOpt
 	v := validator{ctx: ctx, schema: schema, options: options}
 	in := inputs{paths: paths, stdin: s.in}
 	progress := startProgress(s.err, "validating")
-	seen := make(map[manifest.ID]place)
+	seen := newIdentities()
+	apps := 0
 	failed := false
 	err = inOrder(ctx,
 		func(yield func(batch) bool) { in.read(ctx, yield) },
@@ -79,12 +80,10 @@ func runValidate(ctx context.Context, s streams, format string, target targetOpt
 		func(got verdict) error {
 			for _, o := range got.apps {
 				progress.count.Add(1)
-				out := output{id: o.ID, source: o}
-				if first, twice := seen[o.ID]; twice {
-					got.findings = append(got.findings, finding{occursTwice(out, first), "input"})
-					continue
+				apps++
+				if fault := seen.add(output{id: o.ID, source: o}); fault != nil {
+					got.findings = append(got.findings, finding{fault, "input"})
 				}
-				seen[o.ID] = placeOf(out)
 			}
 			for _, f := range got.findings {
 				failed = failed || !f.Warning
@@ -98,13 +97,13 @@ func runValidate(ctx context.Context, s streams, format string, target targetOpt
 	if err != nil {
 		return err
 	}
-	if len(seen) == 0 && !failed {
+	if apps == 0 && !failed {
 		failed = true
 		if err := printer.add(finding{&manifest.Fault{File: paths[0], Message: "there is nothing to validate: no AppService in " + quoted(paths)}, "input"}); err != nil {
 			return err
 		}
 	}
-	if err := printer.finish(len(seen)); err != nil {
+	if err := printer.finish(apps); err != nil {
 		return err
 	}
 	if failed {

@@ -53,8 +53,8 @@ func Run(in io.Reader, out, errOut io.Writer) (ok bool, err error) {
 // resourceList is the input, as the tree that is written back.
 type resourceList struct {
 	root   *yaml.Node
-	items  *yaml.Node        // nil when there are none
-	config *manifest.Object  // functionConfig, or nil
+	items  *yaml.Node         // nil when there are none
+	config *manifest.Object   // functionConfig, or nil
 	list   []*manifest.Object // one an item; nil for an item without kind or apiVersion
 }
 

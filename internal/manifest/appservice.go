@@ -68,13 +68,27 @@ func typeMessage(err error) string {
 		return err.Error()
 	}
 	got, _, _ := strings.Cut(wrong.Value, " ")
-	message := fmt.Sprintf("is a %s, must be %s", got, typeName(wrong.Type))
+	message := fmt.Sprintf("is %s, must be %s", jsonTypeName(got), typeName(wrong.Type))
 	if got == "bool" && wrong.Type.Kind() == reflect.String {
 		message += " (YAML reads yes, no, on, off, y, n, true and false as booleans: quote it)"
 	} else if wrong.Type.Kind() == reflect.String {
 		message += ": quote it"
 	}
 	return message
+}
+
+// jsonTypeName gives the decoder's name of a type the words that typeName uses.
+func jsonTypeName(name string) string {
+	switch name {
+	case "array":
+		return "a list"
+	case "object":
+		return "a mapping"
+	case "bool":
+		return "a boolean"
+	default:
+		return "a " + name
+	}
 }
 
 func typeName(t reflect.Type) string {

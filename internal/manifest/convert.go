@@ -28,98 +28,106 @@ type converter struct {
 	source bool
 
 	out      []byte
+	path     []step // the way from the root to the value at hand
 	faults   []*Fault
 	inAlias  int
 	expanded int
 	stopped  bool
 }
 
-// location is the way from the root of a document to a value.
-type location struct {
-	parent *location
-	key    string
-	index  int // of a list element; -1 for a key
+// step leads from a value to one inside it.
+type step struct {
+	key   string
+	index int // of a list element; -1 for a key
 }
 
-func (l *location) String() string {
-	if l == nil {
-		return ""
+// at gives the way to the value at hand, as validation spells it.
+func (c *converter) at() string {
+	var b strings.Builder
+	for _, s := range c.path {
+		switch {
+		case s.index >= 0:
+			b.WriteString("[" + strconv.Itoa(s.index) + "]")
+		case strings.ContainsAny(s.key, ".[]/"):
+			b.WriteString("[" + s.key + "]")
+		case b.Len() > 0:
+			b.WriteString("." + s.key)
+		default:
+			b.WriteString(s.key)
+		}
 	}
-	if l.index >= 0 {
-		return l.parent.String() + "[" + strconv.Itoa(l.index) + "]"
-	}
-	key := l.key
-	if strings.ContainsAny(key, ".[]/") {
-		return l.parent.String() + "[" + key + "]"
-	}
-	if l.parent == nil {
-		return key
-	}
-	return l.parent.String() + "." + key
+	return b.String()
 }
 
-func (l *location) depth() int {
-	n := 0
-	for ; l != nil; l = l.parent {
-		n++
-	}
-	return n
-}
+func (c *converter) push(s step) { c.path = append(c.path, s) }
+func (c *converter) pop()        { c.path = c.path[:len(c.path)-1] }
 
-func (c *converter) fault(n *yaml.Node, at *location, message string) {
+// fault reports the value at hand, or a key in it.
+func (c *converter) fault(n *yaml.Node, message string) {
 	line := 0
 	if c.base >= 0 {
 		line = c.base + n.Line - 1
 	}
-	c.faults = append(c.faults, &Fault{File: c.file, Line: line, Object: c.object, Path: at.String(), Message: message})
+	c.faults = append(c.faults, &Fault{File: c.file, Line: line, Object: c.object, Path: c.at(), Message: message})
+}
+
+// stop reports what makes it pointless to go on.
+func (c *converter) stop(n *yaml.Node, message string) {
+	c.stopped = true
+	c.path = c.path[:0]
+	c.fault(n, message)
 }
 
 // value appends the JSON of a node.
-func (c *converter) value(n *yaml.Node, at *location, depth int) {
+func (c *converter) value(n *yaml.Node, depth int) {
 	if c.stopped {
 		return
 	}
 	if depth > maxDepth {
-		c.stopped = true
-		c.fault(n, nil, "is nested deeper than "+strconv.Itoa(maxDepth)+" levels")
+		c.stop(n, "is nested deeper than "+strconv.Itoa(maxDepth)+" levels")
 		return
 	}
 	if c.inAlias > 0 {
 		if c.expanded++; c.expanded > maxExpanded {
-			c.stopped = true
-			c.fault(n, nil, "its aliases stand for more than "+strconv.Itoa(maxExpanded)+" values")
+			c.stop(n, "its aliases stand for more than "+strconv.Itoa(maxExpanded)+" values")
 			return
 		}
 	}
 	switch n.Kind {
 	case yaml.AliasNode:
 		c.inAlias++
-		c.value(n.Alias, at, depth+1)
+		c.value(n.Alias, depth+1)
 		c.inAlias--
 	case yaml.MappingNode:
-		c.mapping(n, at, depth)
+		c.mapping(n, depth)
 	case yaml.SequenceNode:
 		c.out = append(c.out, '[')
 		for i, item := range n.Content {
+			if c.stopped {
+				return
+			}
 			if i > 0 {
 				c.out = append(c.out, ',')
 			}
-			here := location{parent: at, index: i}
+			c.push(step{index: i})
 			if c.source && isNull(item) {
-				c.fault(item, &here, "is null; a list has no empty elements")
+				c.fault(item, "is null; a list has no empty elements")
 			}
-			c.value(item, &here, depth+1)
+			c.value(item, depth+1)
+			if !c.stopped {
+				c.pop()
+			}
 		}
 		c.out = append(c.out, ']')
 	default:
-		c.scalar(n, at)
+		c.scalar(n)
 	}
 }
 
 // manyKeys is from how many keys on a mapping is searched by way of an index.
 const manyKeys = 24
 
-func (c *converter) mapping(n *yaml.Node, at *location, depth int) {
+func (c *converter) mapping(n *yaml.Node, depth int) {
 	c.out = append(c.out, '{')
 	start := len(c.out)
 	merges := mergesOf(n)
@@ -132,33 +140,37 @@ func (c *converter) mapping(n *yaml.Node, at *location, depth int) {
 		if isMerge(k) {
 			continue
 		}
-		key, ok := c.key(k, at)
+		key, ok := c.key(k)
 		if !ok {
 			continue
 		}
-		here := location{parent: at, key: key, index: -1}
 		line, twice := lines[key]
 		if lines == nil {
 			line, twice = lineOfKey(n.Content[:i], key)
 		} else if !twice {
 			lines[key] = k.Line
 		}
+		c.push(step{key: key, index: -1})
 		if twice {
-			c.fault(k, &here, "is given twice, first in line "+strconv.Itoa(max(c.base, 1)+line-1))
-			continue
+			c.fault(k, "is given twice, first in line "+strconv.Itoa(max(c.base, 1)+line-1))
+		} else {
+			c.pair(k, key, v, depth, start)
 		}
-		c.pair(k, key, v, &here, depth, start)
+		if c.stopped {
+			return
+		}
+		c.pop()
 	}
-	c.merge(merges, lines, at, depth, start)
+	c.merge(merges, lines, depth, start)
 	c.out = append(c.out, '}')
 }
 
 // merge appends the pairs that merge keys ("<<") bring in: those whose keys were
 // not given before, the nearest first.
-func (c *converter) merge(merges []*yaml.Node, given map[string]int, at *location, depth, start int) {
+func (c *converter) merge(merges []*yaml.Node, given map[string]int, depth, start int) {
 	for _, m := range merges {
 		if m.Kind != yaml.MappingNode {
-			c.fault(m, at, "a merge key needs a mapping")
+			c.fault(m, "a merge key needs a mapping")
 			continue
 		}
 		if depth++; depth > maxDepth || c.stopped {
@@ -170,24 +182,29 @@ func (c *converter) merge(merges []*yaml.Node, given map[string]int, at *locatio
 			if isMerge(k) {
 				continue
 			}
-			key, ok := c.key(k, at)
+			key, ok := c.key(k)
 			if _, taken := given[key]; !ok || taken {
 				continue
 			}
 			given[key] = k.Line
-			here := location{parent: at, key: key, index: -1}
-			c.pair(k, key, m.Content[i+1], &here, depth, start)
+			c.push(step{key: key, index: -1})
+			c.pair(k, key, m.Content[i+1], depth, start)
+			if c.stopped {
+				return
+			}
+			c.pop()
 		}
-		c.merge(mergesOf(m), given, at, depth, start)
+		c.merge(mergesOf(m), given, depth, start)
 		c.inAlias--
 	}
 }
 
-// pair appends a key and its value to the mapping whose first pair begins at start.
-func (c *converter) pair(k *yaml.Node, key string, v *yaml.Node, here *location, depth, start int) {
+// pair appends a key and its value, which are at hand, to the mapping whose first
+// pair begins at start.
+func (c *converter) pair(k *yaml.Node, key string, v *yaml.Node, depth, start int) {
 	if c.source {
 		if isPatchDirective(key) {
-			c.fault(k, here, "is left over from a patch: a strategic merge patch replaces a list of a custom resource as a whole, so give the whole list or use a JSON 6902 patch")
+			c.fault(k, "is left over from a patch: a strategic merge patch replaces a list of a custom resource as a whole, so give the whole list or use a JSON 6902 patch")
 			return
 		}
 		if isNull(v) {
@@ -200,7 +217,7 @@ func (c *converter) pair(k *yaml.Node, key string, v *yaml.Node, here *location,
 	}
 	c.out = appendJSONString(c.out, key)
 	c.out = append(c.out, ':')
-	c.value(v, here, depth+1)
+	c.value(v, depth+1)
 }
 
 // lineOfKey finds a key among the pairs of a small mapping.
@@ -213,40 +230,44 @@ func lineOfKey(pairs []*yaml.Node, key string) (int, bool) {
 	return 0, false
 }
 
-func (c *converter) key(k *yaml.Node, at *location) (string, bool) {
-	if k.Kind == yaml.AliasNode {
-		k = k.Alias
-	}
+func (c *converter) key(k *yaml.Node) (string, bool) {
+	k = resolve(k)
 	if k.Kind != yaml.ScalarNode {
-		c.fault(k, at, "has a key that is no scalar")
+		c.fault(k, "has a key that is no scalar")
 		return "", false
 	}
-	switch v, err := scalarOf(k); v := v.(type) {
+	if isString(k) {
+		return k.Value, true
+	}
+	v, err := scalarOf(k)
+	if err != nil {
+		c.fault(k, "has a key that "+err.Error())
+		return "", false
+	}
+	switch v := v.(type) {
 	case string:
-		if err != nil {
-			break
-		}
 		return v, true
 	case int64, uint64, float64:
-		if err != nil {
-			break
-		}
 		return k.Value, true
 	case bool:
 		if !c.source {
 			return strconv.FormatBool(v), true
 		}
-		c.fault(k, at, "has the key "+strconv.Quote(k.Value)+", which YAML reads as a boolean: quote it")
-		return "", false
+		c.fault(k, "has the key "+strconv.Quote(k.Value)+", which YAML reads as a boolean: quote it")
+	default:
+		c.fault(k, "has a key that is no string")
 	}
-	c.fault(k, at, "has a key that is no string")
 	return "", false
 }
 
-func (c *converter) scalar(n *yaml.Node, at *location) {
+func (c *converter) scalar(n *yaml.Node) {
+	if isString(n) {
+		c.out = appendJSONString(c.out, n.Value)
+		return
+	}
 	v, err := scalarOf(n)
 	if err != nil {
-		c.fault(n, at, err.Error())
+		c.fault(n, err.Error())
 		c.out = append(c.out, "null"...)
 		return
 	}
@@ -266,6 +287,18 @@ func (c *converter) scalar(n *yaml.Node, at *location) {
 	}
 }
 
+// isString knows what nearly all scalars are, without the detour of scalarOf.
+func isString(n *yaml.Node) bool {
+	if n.Tag != "!!str" || n.Style&yaml.TaggedStyle != 0 {
+		return false
+	}
+	if n.Style != 0 {
+		return true
+	}
+	_, isBool := yaml11Bool(n.Value)
+	return !isBool
+}
+
 type scalarError string
 
 func (e scalarError) Error() string { return string(e) }
@@ -277,10 +310,8 @@ func scalarOf(n *yaml.Node) (any, error) {
 	}
 	switch n.Tag {
 	case "!!str", "!!timestamp", "!!merge", "":
-		if n.Style == 0 {
-			if b, ok := yaml11Bool(n.Value); ok {
-				return b, nil
-			}
+		if b, ok := yaml11Bool(n.Value); ok && n.Style == 0 {
+			return b, nil
 		}
 		return n.Value, nil
 	case "!!null":

@@ -21,7 +21,7 @@ import (
 // Values other than map[string]any, []any, string, bool, nil, int64, int and
 // float64 do not occur in plain values; they are written as Go prints them.
 func AppendYAML(dst []byte, object map[string]any) []byte {
-	e := encoder{out: dst}
+	e := encoder{out: dst, keys: make([]string, 0, 32)}
 	if len(object) == 0 {
 		return append(e.out, "{}\n"...)
 	}
@@ -337,7 +337,7 @@ func AppendJSON(dst []byte, object map[string]any) ([]byte, error) {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(object); err != nil {
-		return nil, fmt.Errorf("writing JSON: %w", err)
+		return dst, fmt.Errorf("writing JSON: %w", err)
 	}
 	return buf.Bytes(), nil
 }

@@ -17,9 +17,12 @@ type ID struct {
 	Group, Kind, Namespace, Name string
 }
 
-// String gives "Kind namespace/name", or "Kind name" without a namespace.
+// String gives "Kind namespace/name", without what is empty.
 func (id ID) String() string {
-	if id.Namespace == "" {
+	switch {
+	case id.Name == "":
+		return id.Kind
+	case id.Namespace == "":
 		return id.Kind + " " + id.Name
 	}
 	return id.Kind + " " + id.Namespace + "/" + id.Name
@@ -66,8 +69,8 @@ func (o *Object) Fault(path, message string) *Fault {
 func (o *Object) JSON() ([]byte, []*Fault) { return o.json(false) }
 
 func (o *Object) json(source bool) ([]byte, []*Fault) {
-	c := converter{file: o.File, base: o.base, object: o.ID.String(), source: source, out: make([]byte, 0, 512)}
-	c.value(o.Node, nil, 0)
+	c := converter{file: o.File, base: o.base, object: o.ID.String(), source: source, out: make([]byte, 0, 1<<10), path: make([]step, 0, 16)}
+	c.value(o.Node, 0)
 	for _, f := range c.faults {
 		f.Origin = o.Origin
 	}

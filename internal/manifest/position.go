@@ -8,7 +8,8 @@ import (
 )
 
 // LineOf gives the line of the field at a path as validation spells it, such as
-// "spec.ports[1].name" or "spec.podLabels[app.kubernetes.io/name]". For a field
+// "spec.ports[1].name" or "spec.podLabels[app.kubernetes.io/name]"; a key with dots
+// may also stand without brackets, as the API server's schema writes it. For a field
 // that is not there it is the line of the nearest one around it; 0 when lines are
 // not known.
 func (o *Object) LineOf(path string) int {
@@ -16,58 +17,61 @@ func (o *Object) LineOf(path string) int {
 		return 0
 	}
 	n, line := o.Node, o.Node.Line
-	for step := range steps(path) {
-		next, at := o.step(n, step)
+	for path != "" {
+		next, at, rest := descend(resolve(n), strings.TrimPrefix(path, "."))
 		if next == nil {
 			break
 		}
-		n, line = next, at
+		n, line, path = next, at, rest
 	}
 	return o.base + line - 1
 }
 
-// step goes from a node to a child; the line is that of the child's key.
-func (o *Object) step(n *yaml.Node, step string) (*yaml.Node, int) {
-	n = resolve(n)
+// descend goes from a node to the child that a path leads to first. The line is
+// that of the child's key.
+func descend(n *yaml.Node, path string) (child *yaml.Node, line int, rest string) {
+	inBrackets := ""
+	if strings.HasPrefix(path, "[") {
+		end := strings.IndexByte(path, ']')
+		if end < 0 {
+			return nil, 0, ""
+		}
+		inBrackets, rest = path[1:end], path[end+1:]
+	}
 	switch n.Kind {
 	case yaml.SequenceNode:
-		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(n.Content) {
-			return n.Content[i], n.Content[i].Line
+		if i, err := strconv.Atoi(inBrackets); err == nil && i >= 0 && i < len(n.Content) {
+			return n.Content[i], n.Content[i].Line, rest
 		}
 	case yaml.MappingNode:
+		longest := -1
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			if k := resolve(n.Content[i]); k.Value == step && !isMerge(k) {
-				return n.Content[i+1], n.Content[i].Line
+			key := resolve(n.Content[i]).Value
+			switch {
+			case inBrackets != "":
+				if key == inBrackets {
+					return n.Content[i+1], n.Content[i].Line, rest
+				}
+			case begins(path, key) && len(key) > longest:
+				longest = len(key)
+				child, line, rest = n.Content[i+1], n.Content[i].Line, path[len(key):]
 			}
 		}
-		if v := find(n, step, 0); v != nil {
-			return v, v.Line
+		if child == nil {
+			for _, m := range mergesOf(n) {
+				if m.Kind == yaml.MappingNode && m != n {
+					if child, line, rest = descend(m, path); child != nil {
+						break
+					}
+				}
+			}
 		}
 	}
-	return nil, 0
+	return child, line, rest
 }
 
-// steps splits a path at its dots and brackets; what is in brackets is one step.
-func steps(path string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for path != "" {
-			var step string
-			if path[0] == '[' {
-				end := strings.IndexByte(path, ']')
-				if end < 0 {
-					return
-				}
-				step, path = path[1:end], strings.TrimPrefix(path[end+1:], ".")
-			} else {
-				end := strings.IndexAny(path, ".[")
-				if end < 0 {
-					end = len(path)
-				}
-				step, path = path[:end], strings.TrimPrefix(path[end:], ".")
-			}
-			if !yield(step) {
-				return
-			}
-		}
-	}
+// begins says whether a path begins with a key.
+func begins(path, key string) bool {
+	rest, ok := strings.CutPrefix(path, key)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }

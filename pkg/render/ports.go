@@ -39,7 +39,7 @@ func resolvePorts(spec *v1alpha1.AppServiceSpec) (portTable, field.ErrorList) {
 	seen := make(map[portKey]bool, cap(table.container))
 	named := make(map[string]portKey, cap(table.container))
 
-	path := field.NewPath("spec", "containerPorts")
+	path := paths.containerPorts
 	for i, p := range spec.ContainerPorts {
 		p.Protocol = protocolOf(p.Protocol)
 		key := portKey{p.ContainerPort, p.Protocol}
@@ -56,7 +56,7 @@ func resolvePorts(spec *v1alpha1.AppServiceSpec) (portTable, field.ErrorList) {
 		table.container = append(table.container, p)
 	}
 
-	path = field.NewPath("spec", "ports")
+	path = paths.ports
 	for i := range spec.Ports {
 		p := &spec.Ports[i]
 		protocol := protocolOf(p.Protocol)

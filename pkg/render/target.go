@@ -60,7 +60,7 @@ func (t *Target) lacks(kinds []schema.GroupVersionKind) field.ErrorList {
 	var errs field.ErrorList
 	for _, gvk := range kinds {
 		if reason := t.lack(gvk); reason != "" {
-			errs = append(errs, field.Forbidden(field.NewPath("spec"),
+			errs = append(errs, field.Forbidden(paths.spec,
 				fmt.Sprintf("renders to a %s (%s), which the target cluster does not serve: %s",
 					gvk.Kind, gvk.GroupVersion(), reason)))
 		}

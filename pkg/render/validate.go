@@ -15,6 +15,41 @@ import (
 	"kudevops.io/appsvc/api/v1alpha1"
 )
 
+// paths are those of the fields that validation names, made once.
+var paths = struct {
+	name, namespace, labels, annotations                                  *field.Path
+	spec, profile, driftPolicy, imagePullPolicy, image, replicas          *field.Path
+	selector, podLabels, podAnnotations, containerName                    *field.Path
+	imagePullSecrets, env, envFrom, limits, requests, claims              *field.Path
+	containerPorts, ports, serviceType, serviceLabels, serviceAnnotations *field.Path
+}{
+	name:               field.NewPath("metadata", "name"),
+	namespace:          field.NewPath("metadata", "namespace"),
+	labels:             field.NewPath("metadata", "labels"),
+	annotations:        field.NewPath("metadata", "annotations"),
+	spec:               field.NewPath("spec"),
+	profile:            field.NewPath("spec", "profile"),
+	driftPolicy:        field.NewPath("spec", "driftPolicy"),
+	imagePullPolicy:    field.NewPath("spec", "imagePullPolicy"),
+	image:              field.NewPath("spec", "image"),
+	replicas:           field.NewPath("spec", "replicas"),
+	selector:           field.NewPath("spec", "selector"),
+	podLabels:          field.NewPath("spec", "podLabels"),
+	podAnnotations:     field.NewPath("spec", "podAnnotations"),
+	containerName:      field.NewPath("spec", "containerName"),
+	imagePullSecrets:   field.NewPath("spec", "imagePullSecrets"),
+	env:                field.NewPath("spec", "env"),
+	envFrom:            field.NewPath("spec", "envFrom"),
+	limits:             field.NewPath("spec", "resources", "limits"),
+	requests:           field.NewPath("spec", "resources", "requests"),
+	claims:             field.NewPath("spec", "resources", "claims"),
+	containerPorts:     field.NewPath("spec", "containerPorts"),
+	ports:              field.NewPath("spec", "ports"),
+	serviceType:        field.NewPath("spec", "service", "type"),
+	serviceLabels:      field.NewPath("spec", "service", "labels"),
+	serviceAnnotations: field.NewPath("spec", "service", "annotations"),
+}
+
 // validate finds every fault of an AppService, in no order, and gives the ports
 // that were worked out on the way. It refuses all that the CRD refuses, and what
 // the API server would refuse, or silently break, in the objects rendered from it.
@@ -23,31 +58,30 @@ func validate(app *v1alpha1.AppService) (portTable, field.ErrorList) {
 	errs = append(errs, validateMetadata(app)...)
 
 	s := &app.Spec
-	spec := field.NewPath("spec")
-	errs = append(errs, oneOf(spec.Child("profile"), s.Profile, profiles()...)...)
-	errs = append(errs, oneOf(spec.Child("driftPolicy"), s.DriftPolicy,
+	errs = append(errs, oneOf(paths.profile, s.Profile, profiles()...)...)
+	errs = append(errs, oneOf(paths.driftPolicy, s.DriftPolicy,
 		v1alpha1.DriftPolicyCorrect, v1alpha1.DriftPolicyWarn)...)
-	errs = append(errs, oneOf(spec.Child("imagePullPolicy"), s.ImagePullPolicy,
+	errs = append(errs, oneOf(paths.imagePullPolicy, s.ImagePullPolicy,
 		corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)...)
-	errs = append(errs, validateImage(spec.Child("image"), s.Image)...)
+	errs = append(errs, validateImage(paths.image, s.Image)...)
 	if s.Replicas != nil && *s.Replicas < 0 {
-		errs = append(errs, field.Invalid(spec.Child("replicas"), *s.Replicas, "must be 0 or more"))
+		errs = append(errs, field.Invalid(paths.replicas, *s.Replicas, "must be 0 or more"))
 	}
 	errs = append(errs, validateSelector(app)...)
 	errs = append(errs, validatePodLabels(app)...)
-	errs = append(errs, apivalidation.ValidateAnnotations(s.PodAnnotations, spec.Child("podAnnotations"))...)
+	errs = append(errs, apivalidation.ValidateAnnotations(s.PodAnnotations, paths.podAnnotations)...)
 	if s.ContainerName != "" {
 		for _, msg := range validation.IsDNS1123Label(s.ContainerName) {
-			errs = append(errs, field.Invalid(spec.Child("containerName"), s.ContainerName, msg))
+			errs = append(errs, field.Invalid(paths.containerName, s.ContainerName, msg))
 		}
 	}
-	errs = append(errs, validatePullSecrets(spec.Child("imagePullSecrets"), s.ImagePullSecrets)...)
-	errs = append(errs, validateEnv(spec.Child("env"), s.Env)...)
-	errs = append(errs, validateEnvFrom(spec.Child("envFrom"), s.EnvFrom)...)
-	errs = append(errs, validateResources(spec.Child("resources"), &s.Resources)...)
-	errs = append(errs, validateContainerPorts(spec.Child("containerPorts"), s.ContainerPorts)...)
+	errs = append(errs, validatePullSecrets(paths.imagePullSecrets, s.ImagePullSecrets)...)
+	errs = append(errs, validateEnv(paths.env, s.Env)...)
+	errs = append(errs, validateEnvFrom(paths.envFrom, s.EnvFrom)...)
+	errs = append(errs, validateResources(&s.Resources)...)
+	errs = append(errs, validateContainerPorts(paths.containerPorts, s.ContainerPorts)...)
 	errs = append(errs, validateService(app)...)
-	errs = append(errs, validateServicePorts(spec.Child("ports"), s)...)
+	errs = append(errs, validateServicePorts(paths.ports, s)...)
 
 	ports, portErrs := resolvePorts(s)
 	return ports, append(errs, portErrs...)
@@ -100,23 +134,22 @@ func oneOf[T ~string](path *field.Path, value T, allowed ...T) field.ErrorList {
 
 func validateMetadata(app *v1alpha1.AppService) field.ErrorList {
 	var errs field.ErrorList
-	path := field.NewPath("metadata")
 	if app.Name == "" {
-		errs = append(errs, field.Required(path.Child("name"), "the children have this name"))
+		errs = append(errs, field.Required(paths.name, "the children have this name"))
 	} else {
 		// The portable rule: a Service of this name may begin with a digit only
 		// since Kubernetes 1.37 (RelaxedServiceNameValidation).
 		for _, msg := range validation.IsDNS1035Label(app.Name) {
-			errs = append(errs, field.Invalid(path.Child("name"), app.Name, msg))
+			errs = append(errs, field.Invalid(paths.name, app.Name, msg))
 		}
 	}
 	if app.Namespace != "" {
 		for _, msg := range validation.IsDNS1123Label(app.Namespace) {
-			errs = append(errs, field.Invalid(path.Child("namespace"), app.Namespace, msg))
+			errs = append(errs, field.Invalid(paths.namespace, app.Namespace, msg))
 		}
 	}
-	errs = append(errs, metav1validation.ValidateLabels(app.Labels, path.Child("labels"))...)
-	return append(errs, apivalidation.ValidateAnnotations(app.Annotations, path.Child("annotations"))...)
+	errs = append(errs, metav1validation.ValidateLabels(app.Labels, paths.labels)...)
+	return append(errs, apivalidation.ValidateAnnotations(app.Annotations, paths.annotations)...)
 }
 
 func validateImage(path *field.Path, image string) field.ErrorList {
@@ -130,7 +163,7 @@ func validateImage(path *field.Path, image string) field.ErrorList {
 }
 
 func validateSelector(app *v1alpha1.AppService) field.ErrorList {
-	path := field.NewPath("spec", "selector")
+	path := paths.selector
 	if app.Spec.Selector != nil && len(app.Spec.Selector) == 0 {
 		// The CRD says the same (minProperties). An empty selector selects nothing,
 		// or everything, depending on who reads it.
@@ -142,7 +175,7 @@ func validateSelector(app *v1alpha1.AppService) field.ErrorList {
 // validatePodLabels refuses what would contradict the selector, and the labels
 // that appsvc sets itself.
 func validatePodLabels(app *v1alpha1.AppService) field.ErrorList {
-	path := field.NewPath("spec", "podLabels")
+	path := paths.podLabels
 	errs := metav1validation.ValidateLabels(app.Spec.PodLabels, path)
 	selects := selector(app)
 	for k, v := range engineLabels(app) {

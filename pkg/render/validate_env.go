@@ -17,15 +17,15 @@ func validateEnv(path *field.Path, vars []corev1.EnvVar) field.ErrorList {
 	var errs field.ErrorList
 	seen := make(map[string]bool, len(vars))
 	for i := range vars {
-		v, at := &vars[i], path.Index(i)
+		v := &vars[i]
 		switch {
 		case v.Name == "":
-			errs = append(errs, field.Required(at.Child("name"), ""))
+			errs = append(errs, field.Required(path.Index(i).Child("name"), ""))
 		case seen[v.Name]:
-			errs = append(errs, field.Duplicate(at.Child("name"), v.Name))
+			errs = append(errs, field.Duplicate(path.Index(i).Child("name"), v.Name))
 		default:
 			for _, msg := range validation.IsRelaxedEnvVarName(v.Name) {
-				errs = append(errs, field.Invalid(at.Child("name"), v.Name, msg))
+				errs = append(errs, field.Invalid(path.Index(i).Child("name"), v.Name, msg))
 			}
 		}
 		seen[v.Name] = true
@@ -33,9 +33,9 @@ func validateEnv(path *field.Path, vars []corev1.EnvVar) field.ErrorList {
 			continue
 		}
 		if v.Value != "" {
-			errs = append(errs, field.Forbidden(at.Child("valueFrom"), "there is a value already"))
+			errs = append(errs, field.Forbidden(path.Index(i).Child("valueFrom"), "there is a value already"))
 		}
-		errs = append(errs, validateEnvSource(at.Child("valueFrom"), v.ValueFrom)...)
+		errs = append(errs, validateEnvSource(path.Index(i).Child("valueFrom"), v.ValueFrom)...)
 	}
 	return errs
 }
@@ -96,52 +96,50 @@ func keyRef(path *field.Path, name, key string) field.ErrorList {
 func validateEnvFrom(path *field.Path, sources []corev1.EnvFromSource) field.ErrorList {
 	var errs field.ErrorList
 	for i := range sources {
-		s, at := &sources[i], path.Index(i)
+		s, here := &sources[i], path.Index(i)
 		if s.Prefix != "" {
 			for _, msg := range validation.IsRelaxedEnvVarName(s.Prefix) {
-				errs = append(errs, field.Invalid(at.Child("prefix"), s.Prefix, msg))
+				errs = append(errs, field.Invalid(here.Child("prefix"), s.Prefix, msg))
 			}
 		}
 		switch {
 		case s.ConfigMapRef != nil && s.SecretRef != nil:
-			errs = append(errs, field.Forbidden(at, "more than one source: configMapRef, secretRef"))
+			errs = append(errs, field.Forbidden(here, "more than one source: configMapRef, secretRef"))
 		case s.ConfigMapRef != nil:
-			errs = append(errs, objectName(at.Child("configMapRef", "name"), s.ConfigMapRef.Name)...)
+			errs = append(errs, objectName(here.Child("configMapRef", "name"), s.ConfigMapRef.Name)...)
 		case s.SecretRef != nil:
-			errs = append(errs, objectName(at.Child("secretRef", "name"), s.SecretRef.Name)...)
+			errs = append(errs, objectName(here.Child("secretRef", "name"), s.SecretRef.Name)...)
 		default:
-			errs = append(errs, field.Required(at, "name a source, configMapRef or secretRef"))
+			errs = append(errs, field.Required(here, "name a source, configMapRef or secretRef"))
 		}
 	}
 	return errs
 }
 
-func validateResources(path *field.Path, r *corev1.ResourceRequirements) field.ErrorList {
-	errs := validateAmounts(path.Child("limits"), r.Limits)
-	errs = append(errs, validateAmounts(path.Child("requests"), r.Requests)...)
+func validateResources(r *corev1.ResourceRequirements) field.ErrorList {
+	errs := validateAmounts(paths.limits, r.Limits)
+	errs = append(errs, validateAmounts(paths.requests, r.Requests)...)
 	for name, request := range r.Requests {
 		limit, ok := r.Limits[name]
-		at := path.Child("requests").Key(string(name))
 		switch {
 		case !ok:
 			if !overcommits(name) {
-				errs = append(errs, field.Required(path.Child("limits").Key(string(name)),
+				errs = append(errs, field.Required(paths.limits.Key(string(name)),
 					"this resource is not overcommitted: request and limit go together"))
 			}
 		case request.Cmp(limit) > 0:
-			errs = append(errs, field.Invalid(at, request.String(), "must be at most the limit, "+limit.String()))
+			errs = append(errs, field.Invalid(paths.requests.Key(string(name)), request.String(), "must be at most the limit, "+limit.String()))
 		case request.Cmp(limit) != 0 && !overcommits(name):
-			errs = append(errs, field.Invalid(at, request.String(),
+			errs = append(errs, field.Invalid(paths.requests.Key(string(name)), request.String(),
 				"must equal the limit, "+limit.String()+": this resource is not overcommitted"))
 		}
 	}
 	seen := make(map[string]bool, len(r.Claims))
 	for i, c := range r.Claims {
-		at := path.Child("claims").Index(i)
 		if c.Name == "" {
-			errs = append(errs, field.Required(at.Child("name"), ""))
+			errs = append(errs, field.Required(paths.claims.Index(i).Child("name"), ""))
 		} else if seen[c.Name] {
-			errs = append(errs, field.Duplicate(at, c.Name))
+			errs = append(errs, field.Duplicate(paths.claims.Index(i), c.Name))
 		}
 		seen[c.Name] = true
 	}
@@ -151,15 +149,14 @@ func validateResources(path *field.Path, r *corev1.ResourceRequirements) field.E
 func validateAmounts(path *field.Path, list corev1.ResourceList) field.ErrorList {
 	var errs field.ErrorList
 	for name, q := range list {
-		at := path.Key(string(name))
 		if msg := resourceName(string(name)); msg != "" {
-			errs = append(errs, field.Invalid(at, string(name), msg))
+			errs = append(errs, field.Invalid(path.Key(string(name)), string(name), msg))
 		}
 		if q.Sign() < 0 {
-			errs = append(errs, field.Invalid(at, q.String(), "must be 0 or more"))
+			errs = append(errs, field.Invalid(path.Key(string(name)), q.String(), "must be 0 or more"))
 		}
 		if !overcommits(name) && q.Cmp(*resource.NewQuantity(q.Value(), q.Format)) != 0 {
-			errs = append(errs, field.Invalid(at, q.String(), "must be a whole number"))
+			errs = append(errs, field.Invalid(path.Key(string(name)), q.String(), "must be a whole number"))
 		}
 	}
 	return errs

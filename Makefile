@@ -1,0 +1,128 @@
+# The two that matter: "make demo" shows what this does, "make test" proves it.
+SHELL := /usr/bin/env bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+BIN := $(CURDIR)/bin
+# The modules of this repository, the main one first.
+MODULES := . test/controlplane test/peers
+# What is generated from api/v1alpha1.
+CRD := config/crd/bases/apps.kudevops.io_appservices.yaml
+
+##@ General
+
+.PHONY: help
+help: ## Show this text
+	@awk 'BEGIN {FS = ":.*##"} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*##/ {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: build ## Render the sample, plain and through a kustomize overlay
+	@demo() { printf '\n\033[1m$$ appsvc-render %s\033[0m\n' "$$*"; $(BIN)/appsvc-render "$$@"; }; \
+	demo validate config/samples; \
+	demo build config/samples; \
+	demo build examples/overlay
+
+.PHONY: build
+build: ## Build the commands into bin/
+	@mkdir -p $(BIN)
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN)/ ./cmd/...
+
+.PHONY: clean
+clean: ## Remove what was built here
+	rm -rf $(BIN) dist
+
+##@ Tests
+
+.PHONY: test
+test: test-unit test-race test-controlplane test-peers ## Run all tests
+
+.PHONY: test-unit
+test-unit:
+	go test ./...
+
+# The race detector needs a C compiler, which a machine with only Go lacks.
+.PHONY: test-race
+test-race:
+	@if command -v "$$(go env CC)" >/dev/null; then \
+		echo CGO_ENABLED=1 go test -race ./pkg/... ./internal/...; \
+		CGO_ENABLED=1 go test -race ./pkg/... ./internal/...; \
+	else \
+		echo 'SKIPPED: the tests under the race detector, which needs a C compiler ($(shell go env CC))'; \
+	fi
+
+.PHONY: test-controlplane
+test-controlplane: controlplane
+	go -C test/controlplane test ./...
+
+.PHONY: test-peers
+test-peers:
+	go -C test/peers test ./...
+
+.PHONY: controlplane
+controlplane: ## Build a real Kubernetes from Go modules, once a version
+	go -C test/controlplane run ./cmd/controlplane build
+
+.PHONY: fuzz
+FUZZTIME ?= 60s
+fuzz: ## Fuzz each target for FUZZTIME
+	@for package in $$(grep -rl --include='*_test.go' '^func Fuzz' pkg internal | xargs -n1 dirname | sort -u); do \
+		for target in $$(grep -ho '^func Fuzz[A-Za-z0-9]*' $$package/*_test.go | cut -c6-); do \
+			echo "$$package $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) ./$$package; \
+		done; \
+	done
+
+.PHONY: bench
+bench: ## Run the benchmarks of the libraries
+	go test -run '^$$' -bench . -benchmem ./pkg/... ./internal/...
+
+.PHONY: bench-peers
+bench-peers: ## Measure beside the peers and write docs/benchmarks.md
+	go -C test/peers run ./cmd/bench-peers -write ../../docs/benchmarks.md
+
+##@ Code
+
+.PHONY: generate
+generate: $(BIN)/controller-gen ## Generate what follows from api/v1alpha1
+	@rm -rf $(BIN)/crd
+	$(BIN)/controller-gen object crd:maxDescLen=60,generateEmbeddedObjectMeta=true applyconfiguration paths=./api/... output:crd:dir=$(BIN)/crd
+	go run ./internal/crd/gen -in $(BIN)/crd/$(notdir $(CRD)) -out $(CRD) internal/crd/appservices.yaml
+
+.PHONY: fmt
+fmt: ## Format the code
+	gofmt -w $$(git ls-files '*.go')
+
+.PHONY: lint
+lint: $(BIN)/staticcheck ## Look for mistakes
+	@for module in $(MODULES); do echo "lint $$module"; (cd $$module && go vet ./... && $(BIN)/staticcheck ./...); done
+
+.PHONY: verify
+verify: verify-format verify-tidy verify-generate lint ## Check what is committed: formatted, tidy, generated, linted
+
+.PHONY: verify-format
+verify-format:
+	@files=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$files" ]; then echo "not formatted, run make fmt: $$files"; exit 1; fi
+
+.PHONY: verify-tidy
+verify-tidy:
+	@for module in $$(git ls-files 'go.mod' '*/go.mod' | xargs -n1 dirname); do echo "tidy $$module"; go -C $$module mod tidy -diff; done
+
+# Generates in a copy, so that it neither needs nor leaves a clean work tree.
+.PHONY: verify-generate
+verify-generate: $(BIN)/controller-gen
+	@copy=$$(mktemp -d); trap 'rm -rf "$$copy"' EXIT; \
+	git ls-files -z --cached --others --exclude-standard | tar --null -T - -cf - | tar -xf - -C "$$copy"; \
+	mkdir -p "$$copy/bin"; cp $(BIN)/controller-gen "$$copy/bin/"; \
+	$(MAKE) -C "$$copy" -o "$$copy/bin/controller-gen" generate >/dev/null; \
+	for path in api config/crd internal/crd; do \
+		diff -r "$$path" "$$copy/$$path" || { echo 'what is generated is stale: run make generate'; exit 1; }; \
+	done
+
+# The tools have a module of their own, so that nothing of them reaches users of
+# the libraries.
+$(BIN)/controller-gen: tools/go.mod
+	@mkdir -p $(BIN)
+	go -C tools build -o $@ sigs.k8s.io/controller-tools/cmd/controller-gen
+
+$(BIN)/staticcheck: tools/go.mod
+	@mkdir -p $(BIN)
+	go -C tools build -o $@ honnef.co/go/tools/cmd/staticcheck
