@@ -2,8 +2,10 @@ package krm
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -140,7 +142,8 @@ func (p *process) keepSources() bool {
 	}
 	fields, _ := value[section].(map[string]any)
 	keep := true
-	for name, v := range fields {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		v := fields[name]
 		switch {
 		case name == "keepSources":
 			text := fmt.Sprint(v)
