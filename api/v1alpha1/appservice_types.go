@@ -50,7 +50,7 @@ type AppServiceSpec struct {
 	// profile names the set of render defaults that applies. Absent means v1, for
 	// ever: what an AppService renders to changes only when its text does.
 	// +optional
-	// +kubebuilder:validation:Enum=v1
+	// +kubebuilder:validation:Enum="";v1
 	Profile Profile `json:"profile,omitempty"`
 
 	// image is the container image of the main container.
@@ -60,7 +60,7 @@ type AppServiceSpec struct {
 	// imagePullPolicy is when the image is pulled. Absent means Always for an image
 	// that names neither tag nor digest or whose tag is latest, else IfNotPresent.
 	// +optional
-	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
+	// +kubebuilder:validation:Enum="";Always;IfNotPresent;Never
 	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
 	// imagePullSecrets are the Secrets that images are pulled with.
 	// +optional
@@ -88,9 +88,8 @@ type AppServiceSpec struct {
 
 	// containerName is the name of the main container. Absent means "app".
 	// +optional
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$`
 	ContainerName string `json:"containerName,omitempty"`
 	// command replaces the image's entry point.
 	// +optional
@@ -143,7 +142,7 @@ type AppServiceSpec struct {
 	// driftPolicy says what happens to a child that somebody else changed: Correct
 	// (the default) puts it right, Warn reports it until the spec changes.
 	// +optional
-	// +kubebuilder:validation:Enum=Correct;Warn
+	// +kubebuilder:validation:Enum="";Correct;Warn
 	DriftPolicy DriftPolicy `json:"driftPolicy,omitempty"`
 }
 
@@ -182,7 +181,7 @@ type ServicePort struct {
 	Name string `json:"name,omitempty"`
 	// protocol is TCP, UDP or SCTP.
 	// +optional
-	// +kubebuilder:validation:Enum=TCP;UDP;SCTP
+	// +kubebuilder:validation:Enum="";TCP;UDP;SCTP
 	// +kubebuilder:default=TCP
 	// +default="TCP"
 	Protocol corev1.Protocol `json:"protocol,omitempty"`
@@ -212,7 +211,7 @@ type ServiceSpec struct {
 	// type of the Service. Absent means NodePort when any port has a nodePort, else
 	// ClusterIP.
 	// +optional
-	// +kubebuilder:validation:Enum=ClusterIP;NodePort;LoadBalancer
+	// +kubebuilder:validation:Enum="";ClusterIP;NodePort;LoadBalancer
 	Type corev1.ServiceType `json:"type,omitempty"`
 	// labels are further labels of the Service.
 	// +optional

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
@@ -81,6 +83,11 @@ func runBuild(ctx context.Context, s streams, o buildOptions, paths []string) er
 	if o.outputDir != "" && o.output != "yaml" {
 		return fmt.Errorf("output-dir writes yaml, not %s", o.output)
 	}
+	if o.namespace != "" {
+		if msgs := validation.IsDNS1123Label(o.namespace); len(msgs) > 0 {
+			return fmt.Errorf("namespace %q: %s", o.namespace, strings.Join(msgs, "; "))
+		}
+	}
 	options, err := o.target.renderOptions()
 	if err != nil {
 		return err
@@ -98,7 +105,7 @@ func runBuild(ctx context.Context, s streams, o buildOptions, paths []string) er
 
 	report := newReport(s.err)
 	progress := startProgress(s.err, "rendering")
-	in := inputs{paths: paths, stdin: s.in}
+	in := inputs{paths: paths, stdin: s.in, except: o.outputDir}
 	seen := newIdentities()
 	objects := 0
 	err = inOrder(ctx,
@@ -178,8 +185,8 @@ func (b *builder) object(o *manifest.Object, r *result) {
 
 func (b *builder) appService(o *manifest.Object, r *result) {
 	app, faults := o.AppService()
-	if len(faults) > 0 {
-		r.faults = append(r.faults, faults...)
+	r.faults = append(r.faults, faults...)
+	if app == nil {
 		return
 	}
 	if app.Namespace == "" && b.options.namespace != "" {
@@ -192,8 +199,8 @@ func (b *builder) appService(o *manifest.Object, r *result) {
 		fault.Warning = true
 		r.faults = append(r.faults, fault)
 	}
-	if len(errs) > 0 {
-		r.faults = append(r.faults, validationFaults(o, errs)...)
+	r.faults = append(r.faults, validationFaults(o, errs)...)
+	if len(faults)+len(errs) > 0 {
 		return
 	}
 	source := output{id: o.ID, source: o}

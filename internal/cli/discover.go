@@ -1,10 +1,10 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -22,8 +22,8 @@ otherwise. Both end with exit code 0, as Argo CD wants of a plugin.
 
 Of a folder with a kustomization it looks into what that refers to on disk; of any
 other folder, into what build would read, less what lies in folders with a
-kustomization of their own. It looks at the text and not at the YAML, so that a
-broken file is still built, and its fault shown.`
+kustomization of their own. Where YAML is broken the text decides, so that a broken
+file is still built, and its fault shown.`
 
 func newDiscover(s streams) *cobra.Command {
 	return &cobra.Command{
@@ -58,7 +58,7 @@ func runDiscover(s streams, name string) error {
 		}
 		return nil
 	}
-	files, _, err := manifestFiles(name)
+	files, _, err := manifestFiles(name, "")
 	if err != nil {
 		return &manifest.Fault{File: name, Message: err.Error()}
 	}
@@ -85,32 +85,38 @@ func discoverIn(s streams, fsys fs.FS, dir string, files []string) error {
 }
 
 // kindOfAppService is how a line of YAML or JSON says that something is one.
-var kindOfAppService = regexp.MustCompile(`(^|[\s{,-])["']?kind["']?\s*:\s*["']?AppService(List)?["']?\s*($|[,}#])`)
+var kindOfAppService = regexp.MustCompile(`(?m)^[^#\n]*\bkind["']?\s*:\s*["']?AppService(List)?["']?\s*($|[,}#\r])`)
 
-// discoverFile says whether a file has the group and the kind of AppService in its
-// text, outside comments.
+// discoverFile says whether there is an AppService in a file. Of a document that
+// cannot be read, the text decides.
 func discoverFile(fsys fs.FS, name string) (bool, error) {
 	file, err := fsys.Open(name)
 	if err != nil {
 		return false, err
 	}
 	defer file.Close()
-	var group, kind bool
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, manifest.MaxDocument)
-	for lines.Scan() {
-		line := bytes.TrimSpace(lines.Bytes())
-		if bytes.HasPrefix(line, []byte("#")) {
+	r := manifest.NewReader(name, file)
+	for {
+		doc, err := r.Next()
+		var fault *manifest.Fault
+		switch {
+		case err == io.EOF:
+			return false, nil
+		case errors.As(err, &fault):
+			return false, nil // too large: for build to say, if there is another reason to build
+		case err != nil:
+			return false, err
+		case !bytes.Contains(doc.Text, []byte(v1alpha1.Group+"/")) || !bytes.Contains(doc.Text, []byte(v1alpha1.Kind)):
 			continue
 		}
-		group = group || bytes.Contains(line, []byte(v1alpha1.Group+"/"))
-		kind = kind || kindOfAppService.Match(line)
-		if group && kind {
+		objects, _, faults := manifest.Objects(doc)
+		if len(faults) > 0 && kindOfAppService.Match(doc.Text) {
 			return true, nil
 		}
+		for _, o := range objects {
+			if o.Group == v1alpha1.Group && o.Kind == v1alpha1.Kind {
+				return true, nil
+			}
+		}
 	}
-	if err := lines.Err(); err != nil && !errors.Is(err, bufio.ErrTooLong) {
-		return false, err
-	}
-	return false, nil
 }

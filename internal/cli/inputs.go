@@ -38,6 +38,8 @@ const (
 type inputs struct {
 	paths []string
 	stdin io.Reader
+	// except is a folder that is left out of folders, or empty.
+	except string
 }
 
 // read hands the input over in batches, in order, until yield says stop. What
@@ -54,6 +56,10 @@ func (in *inputs) read(ctx context.Context, yield func(batch) bool) {
 }
 
 func (in *inputs) readPath(ctx context.Context, b *batcher, name string) {
+	if name == "" {
+		b.fault(`""`, "a path is empty; the folder you are in is .")
+		return
+	}
 	if name == "-" {
 		b.stream("stdin", in.stdin)
 		return
@@ -71,7 +77,7 @@ func (in *inputs) readPath(ctx context.Context, b *batcher, name string) {
 	case isRoot(name):
 		b.kustomization(name)
 	default:
-		b.folder(ctx, name)
+		b.folder(ctx, name, in.except)
 	}
 }
 
@@ -195,8 +201,8 @@ func isKustomization(file string) bool {
 }
 
 // folder reads the manifests below a folder, in the order of their names.
-func (b *batcher) folder(ctx context.Context, dir string) {
-	files, roots, err := manifestFiles(dir)
+func (b *batcher) folder(ctx context.Context, dir, except string) {
+	files, roots, err := manifestFiles(dir, except)
 	if err != nil {
 		b.fault(dir, err.Error())
 		return
@@ -233,14 +239,18 @@ const maxFolders = 100_000
 // it, and the folders below it that have a kustomization. Hidden files and folders
 // are left out. A symbolic link is followed within the folder; one that leads out
 // of it is an error, since leaving it out could mean that what it names is pruned.
-func manifestFiles(dir string) (files, roots []string, err error) {
+// except is a folder that is left out, or empty.
+func manifestFiles(dir, except string) (files, roots []string, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, nil, errors.New(readError(err))
 	}
 	defer root.Close()
 	w := walker{root: root}
-	if err := w.walk(".", nil); err != nil {
+	if except != "" {
+		w.except, _ = os.Stat(except) // that it is not there is fine
+	}
+	if err := w.walk(".", false, nil); err != nil {
 		return nil, nil, err
 	}
 	return w.names(), w.roots, nil
@@ -251,12 +261,13 @@ type walker struct {
 	found   []foundFile
 	roots   []string
 	folders int
+	except  fs.FileInfo
 }
 
 type foundFile struct {
 	name string
 	info fs.FileInfo
-	link bool
+	link bool // a symbolic link is on the way to it
 }
 
 // names gives the files that were found, without links to others among them.
@@ -273,7 +284,7 @@ func (w *walker) names() []string {
 	return names
 }
 
-func (w *walker) walk(folder string, above []fs.FileInfo) error {
+func (w *walker) walk(folder string, linked bool, above []fs.FileInfo) error {
 	if w.folders++; w.folders > maxFolders {
 		return fmt.Errorf("holds more than %d folders", maxFolders)
 	}
@@ -286,11 +297,11 @@ func (w *walker) walk(folder string, above []fs.FileInfo) error {
 			continue
 		}
 		name := path.Join(folder, e.Name())
-		link := e.Type()&fs.ModeSymlink != 0
+		link := linked || e.Type()&fs.ModeSymlink != 0
 		info, err := w.root.Stat(filepath.FromSlash(name))
 		if err != nil {
-			if link && !isManifest(name) && errors.Is(err, fs.ErrNotExist) {
-				continue // it leads nowhere, and would not be read anyway
+			if link && !isManifest(name) && !w.leadsToFolder(name) {
+				continue // it would not be read anyway
 			}
 			return fmt.Errorf("%s: %s", name, linkError(link, err))
 		}
@@ -299,11 +310,14 @@ func (w *walker) walk(folder string, above []fs.FileInfo) error {
 			if slices.ContainsFunc(above, func(a fs.FileInfo) bool { return os.SameFile(a, info) }) {
 				continue // a link to a folder that it is in
 			}
+			if w.except != nil && os.SameFile(w.except, info) {
+				continue
+			}
 			if isRoot(filepath.Join(w.root.Name(), filepath.FromSlash(name))) {
 				w.roots = append(w.roots, name)
 				continue
 			}
-			if err := w.walk(name, append(slices.Clone(above), info)); err != nil {
+			if err := w.walk(name, link, append(slices.Clone(above), info)); err != nil {
 				return err
 			}
 		case isManifest(name) && info.Mode().IsRegular():
@@ -311,6 +325,12 @@ func (w *walker) walk(folder string, above []fs.FileInfo) error {
 		}
 	}
 	return nil
+}
+
+// leadsToFolder says whether a link leads to a folder, wherever that is.
+func (w *walker) leadsToFolder(name string) bool {
+	info, err := os.Stat(filepath.Join(w.root.Name(), filepath.FromSlash(name)))
+	return err == nil && info.IsDir()
 }
 
 func linkError(link bool, err error) string {

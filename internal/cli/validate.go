@@ -145,11 +145,9 @@ func (v *validator) batch(in batch) verdict {
 		}
 		r.apps = append(r.apps, o)
 		app, faults := o.AppService()
-		if app == nil {
-			add("input", faults...)
-		}
+		add("input", faults...)
 		if value, broken := o.Value(); len(broken) == 0 {
-			add("schema", v.schemaFaults(o, value, app == nil)...)
+			add("schema", v.schemaFaults(o, value)...)
 		}
 		if app == nil {
 			continue
@@ -165,18 +163,10 @@ func (v *validator) batch(in batch) verdict {
 	return r
 }
 
-// schemaFaults is the API server's verdict. What decoding found already is not
-// said again.
-func (v *validator) schemaFaults(o *manifest.Object, value map[string]any, decoded bool) []*manifest.Fault {
-	got := v.schema.Validate(v.ctx, value)
-	faults := validationFaults(o, got.Errors)
-	if decoded {
-		return faults
-	}
-	for _, path := range got.UnknownFields {
-		faults = append(faults, o.Fault(path, "unknown field"))
-	}
-	return faults
+// schemaFaults is the API server's verdict, without the fields that it does not
+// know: decoding, which knows the same ones, has named those.
+func (v *validator) schemaFaults(o *manifest.Object, value map[string]any) []*manifest.Fault {
+	return validationFaults(o, v.schema.Validate(v.ctx, value).Errors)
 }
 
 // printer writes findings in one format.

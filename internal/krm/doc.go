@@ -7,9 +7,9 @@
 //
 //  1. A functionConfig that is an AppService makes it a generator: the children of
 //     that one come out, and its copy among the items, a work-around of kustomize
-//     (kubernetes-sigs/kustomize#5502), is left out. With any other functionConfig,
-//     or none, it is a transformer: every AppService among the items is rendered,
-//     and its children follow it.
+//     (kubernetes-sigs/kustomize#5502), is left out, unless it has a file. With any
+//     other functionConfig, or none, it is a transformer: every AppService among the
+//     items is rendered, and its children follow it.
 //  2. A transformer keeps the AppService, marked config.kubernetes.io/local-config,
 //     so that kustomize can still follow references to its name and no tool applies
 //     it; spec.keepSources: false drops it. One that says "false" itself is left
@@ -21,8 +21,9 @@
 //     (kptdev/kpt#938). One that somebody else made is an error, unless the
 //     AppService has the adopt annotation.
 //  5. Where items carry paths (kpt), a new child gets a file beside its AppService,
-//     and children whose AppService is gone are removed. Under kustomize neither
-//     happens: there an item is one of a single build.
+//     and a transformer removes children whose AppService is gone, unless it drops
+//     AppServices itself. Under kustomize neither happens: there an item is one of a
+//     single build.
 //  6. Faults go to the results and, a line each, to standard error, and the exit
 //     code is 1: kustomize shows no results, and both take an error with exit code
 //     0 for success. The items written are then those that were read.

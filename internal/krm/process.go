@@ -26,7 +26,6 @@ func (l *resourceList) process() results {
 	} else {
 		p.transform()
 	}
-	p.prune()
 	if !p.results.failed() {
 		l.setItems(p.items())
 	}
@@ -93,13 +92,18 @@ func where(o *manifest.Object) string {
 	return fmt.Sprintf("%s:%d", o.File, o.Line)
 }
 
-// generate renders the functionConfig. Its children go to the end of the items.
+// generate renders the functionConfig. Its children go to the end of the items. Its
+// copy among the items is left out, unless it has a file: then it is kpt's, which
+// hands over the file of the config, and leaving it out would remove that.
 func (p *process) generate() {
 	last := &slot{}
 	for _, s := range p.slots {
-		if s.object != nil && s.object.ID == p.list.config.ID && s.object.Version == p.list.config.Version {
-			s.dropped = true
+		o := s.object
+		if o == nil || o.ID != p.list.config.ID || o.Version != p.list.config.Version {
+			continue
 		}
+		s.dropped = pathOf(o) == ""
+		s.local = annotation(o, localConfig) == ""
 	}
 	p.slots = append(p.slots, last)
 	p.render(p.list.config, last)
@@ -117,6 +121,11 @@ func (p *process) transform() {
 		case o != nil && o.Group == v1alpha1.Group && o.Kind == v1alpha1.Kind:
 			p.fault(o, "apiVersion", fmt.Sprintf("is %q; this program knows %s", o.Group+"/"+o.Version, v1alpha1.APIVersion))
 		}
+	}
+	if keep {
+		// Where sources are dropped, a child whose AppService is not there is as it
+		// should be.
+		p.prune()
 	}
 }
 
@@ -146,12 +155,7 @@ func (p *process) keepSources() bool {
 		v := fields[name]
 		switch {
 		case name == "keepSources":
-			text := fmt.Sprint(v)
-			parsed, err := strconv.ParseBool(text)
-			if _, isBool := v.(bool); err != nil || isBool == (section == "data") {
-				p.fault(c, section+".keepSources", fmt.Sprintf("is %q, must be true or false", text))
-			}
-			keep = parsed
+			keep = p.boolean(c, section, name, v)
 		case section == "spec":
 			p.fault(c, section+"."+name, "unknown field")
 		default:
@@ -159,6 +163,27 @@ func (p *process) keepSources() bool {
 		}
 	}
 	return keep
+}
+
+// boolean reads a field of the config: a boolean, or in a ConfigMap, which has
+// none, a string that says one.
+func (p *process) boolean(c *manifest.Object, section, name string, v any) bool {
+	value, ok := v.(bool)
+	text, isString := v.(string)
+	switch {
+	case section == "spec" && ok:
+		return value
+	case section == "data" && isString:
+		if parsed, err := strconv.ParseBool(text); err == nil {
+			return parsed
+		}
+		p.fault(c, section+"."+name, fmt.Sprintf("is %q, must be \"true\" or \"false\"", text))
+	case section == "data":
+		p.fault(c, section+"."+name, "must be a string, \"true\" or \"false\": quote it")
+	default:
+		p.fault(c, section+"."+name, "must be a boolean, true or false without quotes")
+	}
+	return true
 }
 
 // render renders one AppService and puts its children into the list, new ones
@@ -172,6 +197,9 @@ func (p *process) render(o *manifest.Object, after *slot) {
 		return
 	}
 	rendered, errs := render.Render(app, render.Options{})
+	if len(faults) > 0 {
+		rendered.Objects = nil
+	}
 	for _, w := range rendered.Warnings {
 		p.results = append(p.results, result{"warning", o, w.Field, w.Message})
 	}
@@ -308,15 +336,32 @@ func (p *process) items() []*yaml.Node {
 }
 
 func (l *resourceList) setItems(items []*yaml.Node) {
-	if l.items == nil {
-		if len(items) == 0 {
-			return
-		}
-		l.items = &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
-		l.root.Content = append(l.root.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "items"}, l.items)
+	if l.items == nil && len(items) == 0 {
+		return
 	}
-	if len(l.items.Content) == 0 {
-		l.items.Style &^= yaml.FlowStyle // "items: []" would make all of them flow
+	if l.items == nil || len(l.items.Content) == 0 {
+		// Not there, null, or "[]", which would make what is in it flow as well.
+		l.items = &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+		l.set("items", l.items)
 	}
 	l.items.Content = items
+}
+
+// set gives a key of the list a value; nil takes the key away.
+func (l *resourceList) set(key string, value *yaml.Node) {
+	content := l.root.Content
+	for i := 0; i+1 < len(content); i += 2 {
+		if content[i].Value != key {
+			continue
+		}
+		if value == nil {
+			l.root.Content = slices.Delete(content, i, i+2)
+		} else {
+			content[i+1] = value
+		}
+		return
+	}
+	if value != nil {
+		l.root.Content = append(content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}, value)
+	}
 }

@@ -88,13 +88,8 @@ func (r results) node() *yaml.Node {
 // setResults writes the results into the list, in place of those of an earlier
 // function; none means that the field goes.
 func (l *resourceList) setResults(r results) {
-	for i := 0; i+1 < len(l.root.Content); i += 2 {
-		if l.root.Content[i].Value == "results" {
-			l.root.Content = append(l.root.Content[:i], l.root.Content[i+2:]...)
-			break
-		}
-	}
+	l.set("results", nil)
 	if len(r) > 0 {
-		l.root.Content = append(l.root.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "results"}, r.node())
+		l.set("results", r.node())
 	}
 }

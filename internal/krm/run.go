@@ -2,6 +2,7 @@ package krm
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -33,10 +34,8 @@ func Run(in io.Reader, out, errOut io.Writer) (ok bool, err error) {
 	}
 	results := list.process()
 
-	var buf bytes.Buffer
-	enc := yaml.NewEncoder(&buf)
-	enc.SetIndent(2)
-	if err := enc.Encode(list.root); err != nil {
+	output, err := list.encode()
+	if err != nil {
 		return false, fmt.Errorf("writing the ResourceList: %w", err)
 	}
 	for _, r := range results {
@@ -44,14 +43,39 @@ func Run(in io.Reader, out, errOut io.Writer) (ok bool, err error) {
 			fmt.Fprintln(errOut, line)
 		}
 	}
-	if _, err := out.Write(buf.Bytes()); err != nil {
+	if _, err := out.Write(output); err != nil {
 		return false, fmt.Errorf("writing the ResourceList: %w", err)
 	}
 	return !results.failed(), nil
 }
 
+// encode writes the list in the format that it was read in.
+func (l *resourceList) encode() ([]byte, error) {
+	var buf bytes.Buffer
+	if l.isJSON {
+		o, fault := manifest.FromNode(l.root, "stdin", 1)
+		if fault != nil {
+			return nil, fault
+		}
+		text, faults := o.JSON()
+		if len(faults) > 0 {
+			return nil, faults[0]
+		}
+		if err := json.Indent(&buf, text, "", "  "); err != nil {
+			return nil, err
+		}
+		buf.WriteByte('\n')
+		return buf.Bytes(), nil
+	}
+	enc := yaml.NewEncoder(&buf)
+	enc.SetIndent(2)
+	err := enc.Encode(l.root)
+	return buf.Bytes(), err
+}
+
 // resourceList is the input, as the tree that is written back.
 type resourceList struct {
+	isJSON bool
 	root   *yaml.Node
 	items  *yaml.Node         // nil when there are none
 	config *manifest.Object   // functionConfig, or nil
@@ -95,7 +119,7 @@ func parseList(text []byte) (*resourceList, error) {
 		return nil, errors.Join(errs...)
 	}
 
-	l := &resourceList{root: root}
+	l := &resourceList{root: root, isJSON: json.Valid(text)}
 	if config := list.Child("functionConfig"); config != nil {
 		if l.config, fault = manifest.FromNode(config, "stdin", 1); fault != nil {
 			return nil, fault

@@ -14,25 +14,26 @@ import (
 )
 
 // AppService decodes an AppService strictly: an unknown field, a value of the
-// wrong type, a null in a list and what a patch left behind are faults. The list
-// of faults is empty exactly when the result is not nil.
+// wrong type, a null in a list and what a patch left behind are faults, all of which
+// are reported. The result is nil when a value could not be read at all; otherwise
+// it can be looked at further, to find more faults, even where there are some.
 func (o *Object) AppService() (*v1alpha1.AppService, []*Fault) {
-	text, faults := o.json(true)
-	if len(faults) > 0 {
-		return nil, faults
+	c := o.convert(true)
+	if c.stopped {
+		return nil, c.sorted()
 	}
 	app := new(v1alpha1.AppService)
-	strict, err := utiljson.UnmarshalStrict(text, app)
-	for _, e := range strict {
-		faults = append(faults, o.unknownField(e))
-	}
+	strict, err := utiljson.UnmarshalStrict(c.out, app)
 	if err != nil {
-		faults = append(faults, o.typeFaults(text, err)...)
+		c.faults = append(c.faults, o.typeFaults(c.out, err)...)
 	}
-	if len(faults) > 0 {
-		return nil, sortFaults(faults)
+	for _, e := range strict {
+		c.faults = append(c.faults, o.unknownField(e))
 	}
-	return app, nil
+	if err != nil || c.unreadable {
+		app = nil
+	}
+	return app, c.sorted()
 }
 
 var unknownField = regexp.MustCompile(`^unknown field "(.*)"$`)
@@ -45,16 +46,16 @@ func (o *Object) unknownField(err error) *Fault {
 	return o.Fault(m[1], "unknown field")
 }
 
-// typeFaults names every value of the wrong type. A decoder stops at the first
-// one, so each is taken out of the way and the rest decoded again.
+// typeFaults names every value of the wrong type, and the unknown fields: a decoder
+// stops at the first wrong value, so each is decoded by itself.
 func (o *Object) typeFaults(text []byte, err error) []*Fault {
 	var tree any
 	if json.Unmarshal(text, &tree) != nil {
 		return []*Fault{o.Fault("", err.Error())}
 	}
 	var faults []*Fault
-	probe(reflect.TypeFor[v1alpha1.AppService](), tree, "", func(path string, err error) {
-		faults = append(faults, o.Fault(path, typeMessage(err)))
+	probe(reflect.TypeFor[v1alpha1.AppService](), tree, "", func(path, message string) {
+		faults = append(faults, o.Fault(path, message))
 	})
 	if len(faults) == 0 {
 		faults = append(faults, o.Fault("", typeMessage(err)))
@@ -71,7 +72,7 @@ func typeMessage(err error) string {
 	message := fmt.Sprintf("is %s, must be %s", jsonTypeName(got), typeName(wrong.Type))
 	if got == "bool" && wrong.Type.Kind() == reflect.String {
 		message += " (YAML reads yes, no, on, off, y, n, true and false as booleans: quote it)"
-	} else if wrong.Type.Kind() == reflect.String {
+	} else if got == "number" && wrong.Type.Kind() == reflect.String {
 		message += ": quote it"
 	}
 	return message
@@ -113,8 +114,8 @@ func typeName(t reflect.Type) string {
 }
 
 // probe decodes each leaf of a tree into the type that it is meant for, and
-// reports those that do not fit.
-func probe(t reflect.Type, value any, path string, report func(path string, err error)) {
+// reports those that do not fit or have no place.
+func probe(t reflect.Type, value any, path string, report func(path, message string)) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -127,6 +128,8 @@ func probe(t reflect.Type, value any, path string, report func(path string, err 
 				for key, child := range v {
 					if ft, ok := fieldType(t, key); ok {
 						probe(ft, child, join(path, key), report)
+					} else {
+						report(join(path, key), "unknown field")
 					}
 				}
 				return
@@ -150,7 +153,7 @@ func probe(t reflect.Type, value any, path string, report func(path string, err 
 		err = json.Unmarshal(text, reflect.New(t).Interface())
 	}
 	if err != nil {
-		report(path, err)
+		report(path, typeMessage(err))
 	}
 }
 

@@ -23,6 +23,7 @@ const (
 type converter struct {
 	file   string
 	base   int // added to a node's line; below zero: lines are not known
+	origin string
 	object string
 	// source says that the tree is an AppService, of which more is demanded.
 	source bool
@@ -32,8 +33,12 @@ type converter struct {
 	faults   []*Fault
 	inAlias  int
 	expanded int
-	stopped  bool
+	// stopped says that the JSON ends in the middle, unreadable that something in it
+	// is not what was meant, so that what a look at it finds would mislead.
+	stopped, unreadable bool
 }
+
+func (c *converter) sorted() []*Fault { return sortFaults(c.faults) }
 
 // step leads from a value to one inside it.
 type step struct {
@@ -68,7 +73,7 @@ func (c *converter) fault(n *yaml.Node, message string) {
 	if c.base >= 0 {
 		line = c.base + n.Line - 1
 	}
-	c.faults = append(c.faults, &Fault{File: c.file, Line: line, Object: c.object, Path: c.at(), Message: message})
+	c.faults = append(c.faults, &Fault{File: c.file, Line: line, Origin: c.origin, Object: c.object, Path: c.at(), Message: message})
 }
 
 // stop reports what makes it pointless to go on.
@@ -112,6 +117,7 @@ func (c *converter) value(n *yaml.Node, depth int) {
 			c.push(step{index: i})
 			if c.source && isNull(item) {
 				c.fault(item, "is null; a list has no empty elements")
+				c.unreadable = true
 			}
 			c.value(item, depth+1)
 			if !c.stopped {
@@ -205,6 +211,7 @@ func (c *converter) pair(k *yaml.Node, key string, v *yaml.Node, depth, start in
 	if c.source {
 		if isPatchDirective(key) {
 			c.fault(k, "is left over from a patch: a strategic merge patch replaces a list of a custom resource as a whole, so give the whole list or use a JSON 6902 patch")
+			c.unreadable = true
 			return
 		}
 		if isNull(v) {
@@ -268,6 +275,7 @@ func (c *converter) scalar(n *yaml.Node) {
 	v, err := scalarOf(n)
 	if err != nil {
 		c.fault(n, err.Error())
+		c.unreadable = true
 		c.out = append(c.out, "null"...)
 		return
 	}

@@ -5,11 +5,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
-// maxMessage is how many bytes of a message are shown; a value from the input can
-// be as long as a document.
-const maxMessage = 600
+// A value from the input can be as long as a document: so many bytes of a message,
+// and of each of the other parts of a fault, are shown.
+const (
+	maxMessage = 600
+	maxPart    = 200
+)
 
 // Fault is one thing that is wrong with the input, and where.
 type Fault struct {
@@ -33,19 +37,19 @@ type Fault struct {
 // warning says so after the position.
 func (f *Fault) Error() string {
 	var b strings.Builder
-	b.WriteString(f.File)
+	b.WriteString(oneLine(f.File, maxPart))
 	if f.Line > 0 {
 		b.WriteByte(':')
 		b.WriteString(strconv.Itoa(f.Line))
 	}
 	if f.Origin != "" {
-		b.WriteString(" (from " + f.Origin + ")")
+		b.WriteString(" (from " + oneLine(f.Origin, maxPart) + ")")
 	}
 	severity := ""
 	if f.Warning {
 		severity = "warning"
 	}
-	for _, part := range []string{severity, f.Object, f.Path, oneLine(f.Message)} {
+	for _, part := range []string{severity, oneLine(f.Object, maxPart), oneLine(f.Path, maxPart), oneLine(f.Message, maxMessage)} {
 		if part != "" {
 			if b.Len() > 0 {
 				b.WriteString(": ")
@@ -56,14 +60,24 @@ func (f *Fault) Error() string {
 	return b.String()
 }
 
-func oneLine(s string) string {
-	if len(s) > maxMessage {
-		s = strings.ToValidUTF8(s[:maxMessage], "") + "..."
+// oneLine cuts what is long, and escapes what could pretend to be a line of its own
+// or change the terminal: names and values come from the input.
+func oneLine(s string, limit int) string {
+	if len(s) > limit {
+		s = strings.ToValidUTF8(s[:limit], "") + "..."
 	}
-	if strings.ContainsAny(s, "\n\r") {
-		s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+	if !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return s
 	}
-	return s
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		}
+	}
+	return b.String()
 }
 
 // sortFaults orders the faults of one document by line, then by text, once each.

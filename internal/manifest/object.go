@@ -66,15 +66,18 @@ func (o *Object) Fault(path, message string) *Fault {
 
 // JSON gives the object as JSON, with what is wrong with it as a tree: a key that
 // occurs twice, an alias that expands without bounds, an unknown tag.
-func (o *Object) JSON() ([]byte, []*Fault) { return o.json(false) }
+func (o *Object) JSON() ([]byte, []*Fault) {
+	c := o.convert(false)
+	return c.out, c.sorted()
+}
 
-func (o *Object) json(source bool) ([]byte, []*Fault) {
-	c := converter{file: o.File, base: o.base, object: o.ID.String(), source: source, out: make([]byte, 0, 1<<10), path: make([]step, 0, 16)}
-	c.value(o.Node, 0)
-	for _, f := range c.faults {
-		f.Origin = o.Origin
+func (o *Object) convert(source bool) *converter {
+	c := &converter{
+		file: o.File, base: o.base, origin: o.Origin, object: o.ID.String(), source: source,
+		out: make([]byte, 0, 1<<10), path: make([]step, 0, 16),
 	}
-	return c.out, sortFaults(c.faults)
+	c.value(o.Node, 0)
+	return c
 }
 
 // Value gives the object as plain values: map[string]any, []any, string, int64,
@@ -237,7 +240,7 @@ func (o *Object) SetNamespace(namespace string) {
 // own whose text can stand in a stream of other documents as it is.
 func (o *Object) Text() ([]byte, bool) {
 	text := o.text
-	if text == nil || bytes.HasPrefix(text, []byte("---")) || bytes.HasPrefix(text, []byte("%")) || bytes.Contains(text, []byte("\n%")) {
+	if text == nil || isJSONOnly(text) || bytes.HasPrefix(text, []byte("---")) || bytes.HasPrefix(text, []byte("%")) || bytes.Contains(text, []byte("\n%")) {
 		return nil, false
 	}
 	if text[len(text)-1] != '\n' {

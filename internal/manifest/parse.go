@@ -20,16 +20,51 @@ func Parse(doc Document) (*yaml.Node, *Fault) {
 	if bytes.IndexByte(text, 0) >= 0 || !utf8.Valid(text) {
 		return nil, &Fault{File: doc.File, Line: doc.Line + badByteLine(text), Message: "is not text in UTF-8"}
 	}
-	if bytes.IndexByte(text, '\t') >= 0 && json.Valid(text) {
-		// JSON allows tabs as white space where YAML does not; inside a string JSON
-		// has none, so each one can go without moving anything.
-		text = bytes.ReplaceAll(text, []byte{'\t'}, []byte{' '})
-	}
+	text = yamlOfJSON(text)
 	root, err := parse(text)
 	if err != nil {
 		return nil, &Fault{File: doc.File, Line: doc.Line + syntaxErrorLine(text, err), Message: syntaxMessage(err)}
 	}
 	return root, nil
+}
+
+// yamlOfJSON gives JSON as YAML, line by line the same; text that is no JSON it
+// leaves as it is. YAML is not quite the superset of JSON that it is said to be: it
+// takes no tab as white space, no character in two escapes, and, as the library reads
+// it, no escaped slash.
+func yamlOfJSON(text []byte) []byte {
+	if !isJSONOnly(text) || !json.Valid(text) {
+		return text
+	}
+	// Inside a string JSON has no tab, so each one can go.
+	text = bytes.ReplaceAll(text, []byte{'\t'}, []byte{' '})
+	return escapes.ReplaceAllFunc(text, func(escape []byte) []byte {
+		switch escape[1] {
+		case '/':
+			return escape[1:]
+		case 'u':
+		default:
+			return escape
+		}
+		var s string
+		if json.Unmarshal(append(append([]byte{'"'}, escape...), '"'), &s) != nil {
+			return escape
+		}
+		return []byte(s) // a half of a character becomes U+FFFD, as in encoding/json
+	})
+}
+
+// escapes are those of JSON, the ones of characters outside the basic plane whole,
+// so that none is looked for inside another ("\\\\ud800" is a backslash and text).
+var escapes = regexp.MustCompile(`\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)`)
+
+// isJSONOnly says whether text may be JSON that is no YAML.
+func isJSONOnly(text []byte) bool {
+	trimmed := bytes.TrimLeft(text, " \t\r\n")
+	if len(trimmed) == 0 || trimmed[0] != '{' {
+		return false
+	}
+	return bytes.IndexByte(text, '\t') >= 0 || bytes.Contains(text, []byte(`\/`)) || bytes.Contains(text, []byte(`\ud`)) || bytes.Contains(text, []byte(`\uD`))
 }
 
 var errTrailing = errors.New("yaml: something follows the end of the document")

@@ -27,85 +27,103 @@ type portTable struct {
 // resolvePorts works out the ports of the main container.
 //
 //  1. A port that spec.containerPorts lists is written as it stands there.
-//  2. A Service port that targets a number adds that number, once for each
-//     protocol, under the Service port's name when that is a valid and unused
-//     name of a container port.
-//  3. A Service port that targets a name means the container port of that name
-//     and protocol; a name that is its own means the number in port. Anything
-//     else is an error: Kubernetes would send the traffic nowhere.
+//  2. A Service port that targets a name means the port of that name and protocol
+//     in spec.containerPorts; a name that is its own means the number in port, which
+//     then has that name. Anything else is an error: Kubernetes would send the
+//     traffic nowhere. The name of another Service port is no exception: that is a
+//     name in the Service, and not one of the container.
+//  3. A Service port that targets a number adds that number, once for each
+//     protocol, under the Service port's name when that is a valid name for a
+//     container port and no other one has it.
 func resolvePorts(spec *v1alpha1.AppServiceSpec) (portTable, field.ErrorList) {
-	var errs field.ErrorList
+	listed := make(map[portKey]string, len(spec.ContainerPorts)) // to their names
+	byName := make(map[string]portKey, len(spec.ContainerPorts)+len(spec.Ports))
 	table := portTable{container: make([]corev1.ContainerPort, 0, len(spec.ContainerPorts)+len(spec.Ports))}
-	seen := make(map[portKey]bool, cap(table.container))
-	named := make(map[string]portKey, cap(table.container))
-
-	path := paths.containerPorts
+	var errs field.ErrorList
 	for i, p := range spec.ContainerPorts {
 		p.Protocol = protocolOf(p.Protocol)
 		key := portKey{p.ContainerPort, p.Protocol}
-		if seen[key] {
-			errs = append(errs, field.Duplicate(path.Index(i), fmt.Sprintf("%d/%s", key.number, key.protocol)))
+		if _, twice := listed[key]; twice {
+			errs = append(errs, field.Duplicate(paths.containerPorts.Index(i), fmt.Sprintf("%d/%s", key.number, key.protocol)))
 		}
-		if _, taken := named[p.Name]; taken && p.Name != "" {
-			errs = append(errs, field.Duplicate(path.Index(i).Child("name"), p.Name))
-		}
-		seen[key] = true
+		listed[key] = p.Name
 		if p.Name != "" {
-			named[p.Name] = key
+			if _, twice := byName[p.Name]; twice {
+				errs = append(errs, field.Duplicate(paths.containerPorts.Index(i).Child("name"), p.Name))
+			}
+			byName[p.Name] = key
 		}
 		table.container = append(table.container, p)
 	}
 
-	path = paths.ports
+	// The names that rule 2 gives come before those of rule 3.
+	given := make(map[portKey]string, len(spec.Ports))
 	for i := range spec.Ports {
 		p := &spec.Ports[i]
-		protocol := protocolOf(p.Protocol)
-		number := p.Port
-		if target := targetOf(p); target != nil {
-			if target.Type == intstr.String {
-				if key, ok := named[target.StrVal]; ok {
-					if key.protocol == protocol {
-						continue
-					}
-					// A container port of that name with another protocol: the
-					// Service would have no endpoints for it.
-					errs = append(errs, field.Invalid(path.Index(i).Child("targetPort"), target.StrVal,
-						fmt.Sprintf("the container port of this name is %s, this port is %s", key.protocol, protocol)))
-					continue
-				}
-				if target.StrVal != p.Name {
-					errs = append(errs, field.Invalid(path.Index(i).Child("targetPort"), target.StrVal,
-						"no such name among spec.containerPorts, and it is not the name of this port"))
-					continue
-				}
-				if msgs := validation.IsValidPortName(target.StrVal); len(msgs) > 0 {
-					errs = append(errs, field.Invalid(path.Index(i).Child("targetPort"), target.StrVal,
-						"is no name for a container port: "+strings.Join(msgs, "; ")))
-					continue
-				}
-			} else {
-				number = target.IntVal
-			}
-		}
-		key := portKey{number, protocol}
-		if seen[key] {
-			if target := targetOf(p); target != nil && target.Type == intstr.String {
-				errs = append(errs, field.Invalid(path.Index(i).Child("targetPort"), target.StrVal,
-					fmt.Sprintf("container port %d/%s has another name", number, protocol)))
-			}
+		target := targetOf(p)
+		if target == nil || target.Type != intstr.String {
 			continue
 		}
-		seen[key] = true
-		port := corev1.ContainerPort{ContainerPort: number, Protocol: protocol}
-		if p.Name != "" && len(validation.IsValidPortName(p.Name)) == 0 {
-			if _, taken := named[p.Name]; !taken {
-				port.Name = p.Name
-				named[p.Name] = key
+		key := portKey{p.Port, protocolOf(p.Protocol)}
+		if fault := nameFault(p, key, listed, byName); fault != "" {
+			errs = append(errs, field.Invalid(paths.ports.Index(i).Child("targetPort"), target.StrVal, fault))
+		} else if _, ok := byName[target.StrVal]; !ok {
+			given[key] = p.Name
+		}
+	}
+	for key, name := range given {
+		byName[name] = key
+	}
+
+	added := make(map[portKey]bool, len(spec.Ports))
+	for i := range spec.Ports {
+		p := &spec.Ports[i]
+		key := portKey{p.Port, protocolOf(p.Protocol)}
+		switch target := targetOf(p); {
+		case target == nil:
+		case target.Type == intstr.Int:
+			key.number = target.IntVal
+		case given[key] != p.Name:
+			continue // it leads to one of spec.containerPorts, or nowhere
+		}
+		if _, ok := listed[key]; ok || added[key] {
+			continue
+		}
+		added[key] = true
+		name := given[key]
+		if name == "" && p.Name != "" && len(validation.IsValidPortName(p.Name)) == 0 {
+			if _, taken := byName[p.Name]; !taken {
+				name = p.Name
+				byName[name] = key
 			}
 		}
-		table.container = append(table.container, port)
+		table.container = append(table.container, corev1.ContainerPort{ContainerPort: key.number, Protocol: key.protocol, Name: name})
 	}
 	return table, errs
+}
+
+// nameFault says why the name that a Service port targets leads nowhere, or "".
+func nameFault(p *v1alpha1.ServicePort, own portKey, listed map[portKey]string, byName map[string]portKey) string {
+	target := p.TargetPort.StrVal
+	if key, ok := byName[target]; ok {
+		if key.protocol != own.protocol {
+			return fmt.Sprintf("the container port of this name is %s, this port is %s", key.protocol, own.protocol)
+		}
+		return ""
+	}
+	if target != p.Name {
+		return "no such name among spec.containerPorts, and it is not the name of this port"
+	}
+	if msgs := validation.IsValidPortName(target); len(msgs) > 0 {
+		return "is no name for a container port: " + strings.Join(msgs, "; ")
+	}
+	if name, ok := listed[own]; ok {
+		if name == "" {
+			return fmt.Sprintf("spec.containerPorts lists %d/%s without a name", own.number, own.protocol)
+		}
+		return fmt.Sprintf("spec.containerPorts calls %d/%s %q", own.number, own.protocol, name)
+	}
+	return ""
 }
 
 func protocolOf(p corev1.Protocol) corev1.Protocol {
