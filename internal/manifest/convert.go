@@ -104,8 +104,10 @@ func (c *converter) value(n *yaml.Node, depth int) {
 		c.value(n.Alias, depth+1)
 		c.inAlias--
 	case yaml.MappingNode:
+		c.tag(n, "!!map")
 		c.mapping(n, depth)
 	case yaml.SequenceNode:
+		c.tag(n, "!!seq")
 		c.out = append(c.out, '[')
 		for i, item := range n.Content {
 			if c.stopped {
@@ -127,6 +129,14 @@ func (c *converter) value(n *yaml.Node, depth int) {
 		c.out = append(c.out, ']')
 	default:
 		c.scalar(n)
+	}
+}
+
+// tag refuses any tag of a collection but its own.
+func (c *converter) tag(n *yaml.Node, want string) {
+	if n.Style&yaml.TaggedStyle != 0 && n.ShortTag() != want {
+		c.unreadable = true
+		c.fault(n, "has the tag "+n.Tag+", which has no meaning here")
 	}
 }
 
