@@ -1,7 +1,10 @@
 package v1alpha1
 
 import (
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
@@ -122,6 +125,127 @@ type AppServiceSpec struct {
 	// +listMapKey=protocol
 	ContainerPorts []corev1.ContainerPort `json:"containerPorts,omitempty"`
 
+	// livenessProbe restarts the container when it fails.
+	// +optional
+	LivenessProbe *corev1.Probe `json:"livenessProbe,omitempty"`
+	// readinessProbe takes the pod out of the Service while it fails.
+	// +optional
+	ReadinessProbe *corev1.Probe `json:"readinessProbe,omitempty"`
+	// startupProbe holds the other probes back until it succeeds.
+	// +optional
+	StartupProbe *corev1.Probe `json:"startupProbe,omitempty"`
+	// lifecycle runs something after the start and before the end.
+	// +optional
+	Lifecycle *corev1.Lifecycle `json:"lifecycle,omitempty"`
+	// securityContext of the main container.
+	// +optional
+	SecurityContext *corev1.SecurityContext `json:"securityContext,omitempty"`
+	// volumeMounts are where the main container sees volumes.
+	// +optional
+	// +listType=map
+	// +listMapKey=mountPath
+	VolumeMounts []corev1.VolumeMount `json:"volumeMounts,omitempty"`
+
+	// volumes of the pod.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Volumes []corev1.Volume `json:"volumes,omitempty"`
+	// initContainers run one after the other before the main container starts.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	InitContainers []corev1.Container `json:"initContainers,omitempty"`
+	// sidecars run beside the main container: they start before it and end after
+	// it. They are rendered as init containers that are always restarted.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Sidecars []corev1.Container `json:"sidecars,omitempty"`
+
+	// podSecurityContext is the security context of the pod.
+	// +optional
+	PodSecurityContext *corev1.PodSecurityContext `json:"podSecurityContext,omitempty"`
+	// securityProfile Restricted writes what the restricted Pod Security Standard
+	// demands, where nothing else is said. Absent writes nothing.
+	// +optional
+	// +kubebuilder:validation:Enum="";Restricted
+	SecurityProfile SecurityProfile `json:"securityProfile,omitempty"`
+	// serviceAccountName of the pods. Absent means that of serviceAccount, else
+	// "default".
+	// +optional
+	ServiceAccountName string `json:"serviceAccountName,omitempty"`
+	// serviceAccount makes a ServiceAccount of the AppService's name.
+	// +optional
+	ServiceAccount *ServiceAccountSpec `json:"serviceAccount,omitempty"`
+	// automountServiceAccountToken says whether pods get a token.
+	// +optional
+	AutomountServiceAccountToken *bool `json:"automountServiceAccountToken,omitempty"`
+	// terminationGracePeriodSeconds is how long a pod may take to end.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
+	// hostAliases are further entries of the pods' hosts file.
+	// +optional
+	// +listType=map
+	// +listMapKey=ip
+	HostAliases []corev1.HostAlias `json:"hostAliases,omitempty"`
+	// dnsPolicy says which resolver the pods use.
+	// +optional
+	// +kubebuilder:validation:Enum="";ClusterFirst;ClusterFirstWithHostNet;Default;None
+	DNSPolicy corev1.DNSPolicy `json:"dnsPolicy,omitempty"`
+	// dnsConfig adds to, or with dnsPolicy None replaces, what dnsPolicy gives.
+	// +optional
+	DNSConfig *corev1.PodDNSConfig `json:"dnsConfig,omitempty"`
+	// nodeSelector are labels that a node must have.
+	// +optional
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+	// tolerations let pods onto nodes with taints. Their order means nothing.
+	// +optional
+	// +listType=atomic
+	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+	// affinity draws pods to, or keeps them from, nodes and each other.
+	// +optional
+	Affinity *corev1.Affinity `json:"affinity,omitempty"`
+	// topologySpreadConstraints spread pods over zones, nodes and the like. One
+	// without labelSelector selects the pods of this AppService.
+	// +optional
+	// +listType=map
+	// +listMapKey=topologyKey
+	// +listMapKey=whenUnsatisfiable
+	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
+	// priorityClassName of the pods.
+	// +optional
+	PriorityClassName string `json:"priorityClassName,omitempty"`
+	// runtimeClassName of the pods.
+	// +optional
+	RuntimeClassName *string `json:"runtimeClassName,omitempty"`
+
+	// strategy is how pods are replaced by new ones. Absent means a rolling update
+	// with a quarter more and a quarter less.
+	// +optional
+	Strategy *appsv1.DeploymentStrategy `json:"strategy,omitempty"`
+	// minReadySeconds is how long a pod must be ready to count as available.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MinReadySeconds int32 `json:"minReadySeconds,omitempty"`
+	// revisionHistoryLimit is how many old ReplicaSets are kept.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
+	// progressDeadlineSeconds is how long a rollout may make no progress.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
+
+	// autoscaling makes a HorizontalPodAutoscaler. The replicas above are then
+	// ignored: their number is the autoscaler's.
+	// +optional
+	Autoscaling *AutoscalingSpec `json:"autoscaling,omitempty"`
+	// disruptionBudget makes a PodDisruptionBudget.
+	// +optional
+	DisruptionBudget *DisruptionBudgetSpec `json:"disruptionBudget,omitempty"`
+
 	// ports are the ports of the Service. No ports, no Service.
 	// +optional
 	// +kubebuilder:validation:MaxItems=100
@@ -151,6 +275,69 @@ type Profile string
 
 // ProfileV1 is the first set of render defaults, and what an absent profile means.
 const ProfileV1 Profile = "v1"
+
+// SecurityProfile names a set of security settings.
+type SecurityProfile string
+
+// SecurityProfileRestricted is what the restricted Pod Security Standard demands
+// (kubernetes.io/docs/concepts/security/pod-security-standards).
+const SecurityProfileRestricted SecurityProfile = "Restricted"
+
+// ServiceAccountSpec is the ServiceAccount that is made.
+type ServiceAccountSpec struct {
+	// create says whether it is made.
+	// +optional
+	Create bool `json:"create,omitempty"`
+	// annotations of the ServiceAccount, such as the cloud role it stands for.
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// AutoscalingSpec is a HorizontalPodAutoscaler of autoscaling/v2.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || self.minReplicas <= self.maxReplicas",message="minReplicas is above maxReplicas",fieldPath=".minReplicas"
+type AutoscalingSpec struct {
+	// minReplicas is the least number of pods. Absent means 1.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MinReplicas *int32 `json:"minReplicas,omitempty"`
+	// maxReplicas is the largest number of pods.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	MaxReplicas int32 `json:"maxReplicas"`
+	// cpu is the average use of CPU to aim at, in percent of what is requested.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	CPU *int32 `json:"cpu,omitempty"`
+	// memory is the average use of memory to aim at, in percent of what is requested.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	Memory *int32 `json:"memory,omitempty"`
+	// metrics are further ones to scale by.
+	// +optional
+	// +listType=atomic
+	Metrics []autoscalingv2.MetricSpec `json:"metrics,omitempty"`
+	// behavior is how fast the number goes up and down.
+	// +optional
+	Behavior *autoscalingv2.HorizontalPodAutoscalerBehavior `json:"behavior,omitempty"`
+}
+
+// DisruptionBudgetSpec is a PodDisruptionBudget of policy/v1. It needs one of
+// minAvailable and maxUnavailable.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.minAvailable) != has(self.maxUnavailable)",message="give one of minAvailable and maxUnavailable"
+type DisruptionBudgetSpec struct {
+	// minAvailable is how many pods, or what share of them, must stay.
+	// +optional
+	MinAvailable *intstr.IntOrString `json:"minAvailable,omitempty"`
+	// maxUnavailable is how many pods, or what share of them, may be missing.
+	// +optional
+	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
+	// unhealthyPodEvictionPolicy says when pods that are not ready may be evicted.
+	// +optional
+	// +kubebuilder:validation:Enum="";IfHealthyBudget;AlwaysAllow
+	UnhealthyPodEvictionPolicy policyv1.UnhealthyPodEvictionPolicyType `json:"unhealthyPodEvictionPolicy,omitempty"`
+}
 
 // DriftPolicy says what happens to a child that somebody else changed.
 type DriftPolicy string
@@ -213,6 +400,41 @@ type ServiceSpec struct {
 	// +optional
 	// +kubebuilder:validation:Enum="";ClusterIP;NodePort;LoadBalancer
 	Type corev1.ServiceType `json:"type,omitempty"`
+	// headless gives the Service no address of its own: its name resolves to those
+	// of the pods. Immutable in Kubernetes; only with type ClusterIP.
+	// +optional
+	Headless bool `json:"headless,omitempty"`
+	// externalTrafficPolicy says where traffic from outside goes.
+	// +optional
+	// +kubebuilder:validation:Enum="";Cluster;Local
+	ExternalTrafficPolicy corev1.ServiceExternalTrafficPolicy `json:"externalTrafficPolicy,omitempty"`
+	// internalTrafficPolicy says where traffic from inside goes.
+	// +optional
+	// +kubebuilder:validation:Enum=Cluster;Local
+	InternalTrafficPolicy *corev1.ServiceInternalTrafficPolicy `json:"internalTrafficPolicy,omitempty"`
+	// loadBalancerClass chooses the load balancer. Immutable in Kubernetes.
+	// +optional
+	LoadBalancerClass *string `json:"loadBalancerClass,omitempty"`
+	// loadBalancerSourceRanges are the addresses that may use the load balancer.
+	// Their order means nothing.
+	// +optional
+	// +listType=atomic
+	LoadBalancerSourceRanges []string `json:"loadBalancerSourceRanges,omitempty"`
+	// sessionAffinity ClientIP sends a client to the same pod again.
+	// +optional
+	// +kubebuilder:validation:Enum="";None;ClientIP
+	SessionAffinity corev1.ServiceAffinity `json:"sessionAffinity,omitempty"`
+	// ipFamilyPolicy says how many families of addresses the Service has.
+	// +optional
+	// +kubebuilder:validation:Enum=SingleStack;PreferDualStack;RequireDualStack
+	IPFamilyPolicy *corev1.IPFamilyPolicy `json:"ipFamilyPolicy,omitempty"`
+	// publishNotReadyAddresses shows pods that are not ready, too.
+	// +optional
+	PublishNotReadyAddresses bool `json:"publishNotReadyAddresses,omitempty"`
+	// trafficDistribution says which pods are preferred, such as PreferSameZone.
+	// +optional
+	// +kubebuilder:validation:Enum=PreferClose;PreferSameZone;PreferSameNode
+	TrafficDistribution *string `json:"trafficDistribution,omitempty"`
 	// labels are further labels of the Service.
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`

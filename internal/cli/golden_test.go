@@ -11,7 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "sigs.k8s.io/json"
 
@@ -169,6 +171,12 @@ func strictDecode(t *testing.T, stream []byte) {
 			into = &appsv1.Deployment{}
 		case "Service":
 			into = &corev1.Service{}
+		case "ServiceAccount":
+			into = &corev1.ServiceAccount{}
+		case "HorizontalPodAutoscaler":
+			into = &autoscalingv2.HorizontalPodAutoscaler{}
+		case "PodDisruptionBudget":
+			into = &policyv1.PodDisruptionBudget{}
 		default:
 			if o.StringAt("metadata", "labels", "app.kubernetes.io/managed-by") == "appsvc" {
 				t.Errorf("%s: this test does not know the type", o.ID)

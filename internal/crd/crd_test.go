@@ -101,9 +101,11 @@ func TestYAMLIsTheCallersOwn(t *testing.T) {
 func TestDefinitionDefaults(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
-		"spec.containerPorts[].protocol": `"TCP"`,
-		"spec.ports[].protocol":          `"TCP"`,
-		"status":                         `{"observedGeneration":-1}`,
+		"spec.containerPorts[].protocol":         `"TCP"`,
+		"spec.initContainers[].ports[].protocol": `"TCP"`,
+		"spec.ports[].protocol":                  `"TCP"`,
+		"spec.sidecars[].ports[].protocol":       `"TCP"`,
+		"status":                                 `{"observedGeneration":-1}`,
 	}
 	got := map[string]string{}
 	collectDefaults(got, "", definition(t).Spec.Versions[0].Schema.OpenAPIV3Schema)

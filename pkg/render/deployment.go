@@ -1,28 +1,33 @@
 package render
 
 import (
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"kudevops.io/appsvc/api/v1alpha1"
 )
 
 func (r *renderer) deployment() map[string]any {
+	s := &r.app.Spec
 	spec := map[string]any{
 		"selector": map[string]any{"matchLabels": stringMap(selector(r.app))},
-		"strategy": map[string]any{
-			"type": "RollingUpdate",
-			"rollingUpdate": map[string]any{
-				"maxSurge":       r.defaults.maxSurge,
-				"maxUnavailable": r.defaults.maxUnavailable,
-			},
-		},
+		"strategy": r.strategy(),
 		"template": map[string]any{
 			"metadata": r.podMetadata(),
 			"spec":     r.podSpec(),
 		},
 	}
-	if r.app.Spec.Replicas != nil {
-		spec["replicas"] = int64(*r.app.Spec.Replicas)
+	if s.Replicas != nil && s.Autoscaling == nil {
+		spec["replicas"] = int64(*s.Replicas)
+	}
+	if s.MinReadySeconds != 0 {
+		spec["minReadySeconds"] = int64(s.MinReadySeconds)
+	}
+	if s.RevisionHistoryLimit != nil {
+		spec["revisionHistoryLimit"] = int64(*s.RevisionHistoryLimit)
+	}
+	if s.ProgressDeadlineSeconds != nil {
+		spec["progressDeadlineSeconds"] = int64(*s.ProgressDeadlineSeconds)
 	}
 	return map[string]any{
 		"apiVersion": "apps/v1",
@@ -32,19 +37,25 @@ func (r *renderer) deployment() map[string]any {
 	}
 }
 
-func (r *renderer) podSpec() map[string]any {
-	spec := map[string]any{
-		"containers":         []any{r.container()},
-		"serviceAccountName": r.defaults.serviceAccountName,
-	}
-	if secrets := r.app.Spec.ImagePullSecrets; len(secrets) > 0 {
-		list := make([]any, len(secrets))
-		for i, s := range secrets {
-			list[i] = map[string]any{"name": s.Name}
+// strategy is written whole, the numbers of a rolling update too: those that the
+// API server fills in belong to nobody, and stand in the way of another type.
+func (r *renderer) strategy() map[string]any {
+	surge, unavailable := any(r.defaults.maxSurge), any(r.defaults.maxUnavailable)
+	if s := r.app.Spec.Strategy; s != nil {
+		if s.Type == appsv1.RecreateDeploymentStrategyType {
+			return map[string]any{"type": string(s.Type)}
 		}
-		spec["imagePullSecrets"] = list
+		if u := s.RollingUpdate; u != nil && u.MaxSurge != nil {
+			surge = intOrString(*u.MaxSurge)
+		}
+		if u := s.RollingUpdate; u != nil && u.MaxUnavailable != nil {
+			unavailable = intOrString(*u.MaxUnavailable)
+		}
 	}
-	return spec
+	return map[string]any{
+		"type":          string(appsv1.RollingUpdateDeploymentStrategyType),
+		"rollingUpdate": map[string]any{"maxSurge": surge, "maxUnavailable": unavailable},
+	}
 }
 
 func (r *renderer) container() map[string]any {
@@ -68,6 +79,20 @@ func (r *renderer) container() map[string]any {
 	put(c, "envFrom", envFrom(s.EnvFrom))
 	if res := resources(&s.Resources); len(res) > 0 {
 		c["resources"] = res
+	}
+	put(c, "volumeMounts", nativeList(s.VolumeMounts, nil))
+	for name, probe := range map[string]*corev1.Probe{
+		"livenessProbe": s.LivenessProbe, "readinessProbe": s.ReadinessProbe, "startupProbe": s.StartupProbe,
+	} {
+		if probe != nil {
+			c[name] = plain(probe)
+		}
+	}
+	if s.Lifecycle != nil && *s.Lifecycle != (corev1.Lifecycle{}) {
+		c["lifecycle"] = plain(s.Lifecycle)
+	}
+	if context := r.containerSecurity(s.SecurityContext); context != nil {
+		putMap(c, "securityContext", plain(context))
 	}
 	return c
 }

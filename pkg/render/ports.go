@@ -18,6 +18,8 @@ type portKey struct {
 	protocol corev1.Protocol
 }
 
+func (k portKey) String() string { return fmt.Sprintf("%d/%s", k.number, k.protocol) }
+
 // portTable is every port of the main container, in the order in which it is
 // written: those of spec.containerPorts, then what spec.ports adds.
 type portTable struct {
@@ -44,7 +46,7 @@ func resolvePorts(spec *v1alpha1.AppServiceSpec) (portTable, field.ErrorList) {
 		p.Protocol = protocolOf(p.Protocol)
 		key := portKey{p.ContainerPort, p.Protocol}
 		if _, twice := listed[key]; twice {
-			errs = append(errs, field.Duplicate(paths.containerPorts.Index(i), fmt.Sprintf("%d/%s", key.number, key.protocol)))
+			errs = append(errs, field.Duplicate(paths.containerPorts.Index(i), key.String()))
 		}
 		listed[key] = p.Name
 		if p.Name != "" {
@@ -119,9 +121,9 @@ func nameFault(p *v1alpha1.ServicePort, own portKey, listed map[portKey]string, 
 	}
 	if name, ok := listed[own]; ok {
 		if name == "" {
-			return fmt.Sprintf("spec.containerPorts lists %d/%s without a name", own.number, own.protocol)
+			return fmt.Sprintf("spec.containerPorts lists %s without a name", own)
 		}
-		return fmt.Sprintf("spec.containerPorts calls %d/%s %q", own.number, own.protocol, name)
+		return fmt.Sprintf("spec.containerPorts calls %s %q", own, name)
 	}
 	return ""
 }

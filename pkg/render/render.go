@@ -48,11 +48,12 @@ func Render(app *v1alpha1.AppService, opts Options) (Result, field.ErrorList) {
 	}
 
 	r := renderer{app: app, ports: ports, defaults: defaultsOf(app.Spec.Profile)}
-	objects := make([]*unstructured.Unstructured, 0, 2)
-	if len(app.Spec.Ports) > 0 {
-		objects = append(objects, &unstructured.Unstructured{Object: r.service()})
+	objects := make([]*unstructured.Unstructured, 0, len(children))
+	for _, c := range children {
+		if c.wanted(&app.Spec) {
+			objects = append(objects, &unstructured.Unstructured{Object: c.render(&r)})
+		}
 	}
-	objects = append(objects, &unstructured.Unstructured{Object: r.deployment()})
 	return Result{Objects: objects, Warnings: warnings(app)}, nil
 }
 

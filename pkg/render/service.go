@@ -1,27 +1,48 @@
 package render
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"kudevops.io/appsvc/api/v1alpha1"
 )
 
 func (r *renderer) service() map[string]any {
+	spec := map[string]any{
+		"type":     string(serviceType(&r.app.Spec)),
+		"selector": stringMap(selector(r.app)),
+		"ports":    servicePorts(r.app.Spec.Ports),
+	}
 	var labels, annotations map[string]string
 	if s := r.app.Spec.Service; s != nil {
 		labels, annotations = s.Labels, s.Annotations
+		serviceOptions(spec, s)
 	}
 	return map[string]any{
 		"apiVersion": "v1",
 		"kind":       "Service",
 		"metadata":   r.metadata(labels, annotations),
-		"spec": map[string]any{
-			"type":     string(serviceType(&r.app.Spec)),
-			"selector": stringMap(selector(r.app)),
-			"ports":    servicePorts(r.app.Spec.Ports),
-		},
+		"spec":       spec,
 	}
+}
+
+func serviceOptions(spec map[string]any, s *v1alpha1.ServiceSpec) {
+	if s.Headless {
+		spec["clusterIP"] = corev1.ClusterIPNone
+	}
+	if s.PublishNotReadyAddresses {
+		spec["publishNotReadyAddresses"] = true
+	}
+	putString(spec, "externalTrafficPolicy", s.ExternalTrafficPolicy)
+	putString(spec, "sessionAffinity", s.SessionAffinity)
+	putPointer(spec, "internalTrafficPolicy", s.InternalTrafficPolicy)
+	putPointer(spec, "ipFamilyPolicy", s.IPFamilyPolicy)
+	putPointer(spec, "loadBalancerClass", s.LoadBalancerClass)
+	putPointer(spec, "trafficDistribution", s.TrafficDistribution)
+	ranges := slices.Clone(s.LoadBalancerSourceRanges)
+	slices.Sort(ranges)
+	put(spec, "loadBalancerSourceRanges", stringList(ranges))
 }
 
 // serviceType is NodePort when a port asks for a node port, and else opens none.
@@ -46,11 +67,7 @@ func servicePorts(ports []v1alpha1.ServicePort) []any {
 			m["name"] = p.Name
 		}
 		if t := targetOf(p); t != nil {
-			if t.Type == intstr.String {
-				m["targetPort"] = t.StrVal
-			} else {
-				m["targetPort"] = int64(t.IntVal)
-			}
+			m["targetPort"] = intOrString(*t)
 		}
 		if p.NodePort != 0 {
 			m["nodePort"] = int64(p.NodePort)

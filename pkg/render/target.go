@@ -34,22 +34,15 @@ func NewTarget(kubeVersion string, apiVersions []string) (*Target, error) {
 	return t, nil
 }
 
-// servedSince is the Kubernetes version that first served a kind.
-var servedSince = [...]struct {
-	gvk     schema.GroupVersionKind
-	version string
-}{
-	{schema.GroupVersionKind{Version: "v1", Kind: "Service"}, "1.0"},
-	{schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, "1.9"},
-}
-
 // kindsOf lists the kinds that an AppService renders to.
 func kindsOf(app *v1alpha1.AppService) []schema.GroupVersionKind {
-	kinds := make([]schema.GroupVersionKind, 0, 2)
-	if len(app.Spec.Ports) > 0 {
-		kinds = append(kinds, schema.GroupVersionKind{Version: "v1", Kind: "Service"})
+	kinds := make([]schema.GroupVersionKind, 0, len(children))
+	for _, c := range children {
+		if c.wanted(&app.Spec) {
+			kinds = append(kinds, c.gvk)
+		}
 	}
-	return append(kinds, schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"})
+	return kinds
 }
 
 // lacks reports the kinds that the target does not serve. A nil target serves all.
@@ -78,9 +71,9 @@ func (t *Target) lack(gvk schema.GroupVersionKind) string {
 	if t.version == nil {
 		return ""
 	}
-	for _, s := range servedSince {
-		if s.gvk == gvk && !t.version.AtLeast(utilversion.MustParseGeneric(s.version)) {
-			return fmt.Sprintf("it came with %s, the target is %s", s.version, t.version)
+	for _, c := range children {
+		if c.gvk == gvk && !t.version.AtLeast(utilversion.MustParseGeneric(c.since)) {
+			return fmt.Sprintf("it came with %s, the target is %s", c.since, t.version)
 		}
 	}
 	return ""
@@ -96,8 +89,8 @@ func plural(n int, noun string) string {
 // Renders says whether objects of a kind can be among what an AppService renders
 // to. The version of the API does not matter.
 func Renders(group, kind string) bool {
-	for _, s := range servedSince {
-		if s.gvk.Group == group && s.gvk.Kind == kind {
+	for _, c := range children {
+		if c.gvk.Group == group && c.gvk.Kind == kind {
 			return true
 		}
 	}

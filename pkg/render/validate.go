@@ -20,7 +20,7 @@ var paths = struct {
 	name, namespace, labels, annotations                                  *field.Path
 	spec, profile, driftPolicy, imagePullPolicy, image, replicas          *field.Path
 	selector, podLabels, podAnnotations, containerName                    *field.Path
-	imagePullSecrets, env, envFrom, limits, requests, claims              *field.Path
+	imagePullSecrets, env, envFrom, resources                             *field.Path
 	containerPorts, ports, serviceType, serviceLabels, serviceAnnotations *field.Path
 }{
 	name:               field.NewPath("metadata", "name"),
@@ -40,9 +40,7 @@ var paths = struct {
 	imagePullSecrets:   field.NewPath("spec", "imagePullSecrets"),
 	env:                field.NewPath("spec", "env"),
 	envFrom:            field.NewPath("spec", "envFrom"),
-	limits:             field.NewPath("spec", "resources", "limits"),
-	requests:           field.NewPath("spec", "resources", "requests"),
-	claims:             field.NewPath("spec", "resources", "claims"),
+	resources:          field.NewPath("spec", "resources"),
 	containerPorts:     field.NewPath("spec", "containerPorts"),
 	ports:              field.NewPath("spec", "ports"),
 	serviceType:        field.NewPath("spec", "service", "type"),
@@ -78,8 +76,14 @@ func validate(app *v1alpha1.AppService) (portTable, field.ErrorList) {
 	errs = append(errs, validatePullSecrets(paths.imagePullSecrets, s.ImagePullSecrets)...)
 	errs = append(errs, validateEnv(paths.env, s.Env)...)
 	errs = append(errs, validateEnvFrom(paths.envFrom, s.EnvFrom)...)
-	errs = append(errs, validateResources(&s.Resources)...)
+	errs = append(errs, validateResources(paths.resources, &s.Resources)...)
 	errs = append(errs, validateContainerPorts(paths.containerPorts, s.ContainerPorts)...)
+	errs = append(errs, validateContainers(s)...)
+	errs = append(errs, validatePod(s)...)
+	errs = append(errs, validateSecurityProfile(s)...)
+	errs = append(errs, validateRollout(s)...)
+	errs = append(errs, validateAutoscaling(s)...)
+	errs = append(errs, validateDisruptionBudget(s)...)
 	errs = append(errs, validateService(app)...)
 	errs = append(errs, validateServicePorts(paths.ports, s)...)
 
@@ -225,9 +229,17 @@ func objectName(path *field.Path, name string) field.ErrorList {
 
 // warnings name what is allowed and probably not meant, sorted by field.
 func warnings(app *v1alpha1.AppService) []Warning {
+	s := &app.Spec
 	var list []Warning
-	if app.Spec.Service != nil && len(app.Spec.Ports) == 0 {
+	if s.Service != nil && len(s.Ports) == 0 {
 		list = append(list, Warning{"spec.service", "has no effect: without ports there is no Service"})
 	}
+	if s.Autoscaling != nil && s.Replicas != nil {
+		list = append(list, Warning{"spec.replicas", "has no effect: with autoscaling, their number is the autoscaler's"})
+	}
+	if why := blocksEviction(s); why != "" {
+		list = append(list, Warning{"spec.disruptionBudget", "blocks every eviction, and so the draining of nodes: " + why})
+	}
+	slices.SortFunc(list, func(a, b Warning) int { return comparePaths(a.Field, b.Field) })
 	return list
 }

@@ -116,30 +116,35 @@ func validateEnvFrom(path *field.Path, sources []corev1.EnvFromSource) field.Err
 	return errs
 }
 
-func validateResources(r *corev1.ResourceRequirements) field.ErrorList {
-	errs := validateAmounts(paths.limits, r.Limits)
-	errs = append(errs, validateAmounts(paths.requests, r.Requests)...)
+func validateResources(path *field.Path, r *corev1.ResourceRequirements) field.ErrorList {
+	if len(r.Limits) == 0 && len(r.Requests) == 0 && len(r.Claims) == 0 {
+		return nil
+	}
+	limits, requests := path.Child("limits"), path.Child("requests")
+	errs := validateAmounts(limits, r.Limits)
+	errs = append(errs, validateAmounts(requests, r.Requests)...)
 	for name, request := range r.Requests {
 		limit, ok := r.Limits[name]
 		switch {
 		case !ok:
 			if !overcommits(name) {
-				errs = append(errs, field.Required(paths.limits.Key(string(name)),
+				errs = append(errs, field.Required(limits.Key(string(name)),
 					"this resource is not overcommitted: request and limit go together"))
 			}
 		case request.Cmp(limit) > 0:
-			errs = append(errs, field.Invalid(paths.requests.Key(string(name)), request.String(), "must be at most the limit, "+limit.String()))
+			errs = append(errs, field.Invalid(requests.Key(string(name)), request.String(), "must be at most the limit, "+limit.String()))
 		case request.Cmp(limit) != 0 && !overcommits(name):
-			errs = append(errs, field.Invalid(paths.requests.Key(string(name)), request.String(),
+			errs = append(errs, field.Invalid(requests.Key(string(name)), request.String(),
 				"must equal the limit, "+limit.String()+": this resource is not overcommitted"))
 		}
 	}
 	seen := make(map[string]bool, len(r.Claims))
 	for i, c := range r.Claims {
+		at := path.Child("claims").Index(i)
 		if c.Name == "" {
-			errs = append(errs, field.Required(paths.claims.Index(i).Child("name"), ""))
+			errs = append(errs, field.Required(at.Child("name"), ""))
 		} else if seen[c.Name] {
-			errs = append(errs, field.Duplicate(paths.claims.Index(i), c.Name))
+			errs = append(errs, field.Duplicate(at, c.Name))
 		}
 		seen[c.Name] = true
 	}

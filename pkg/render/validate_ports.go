@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -80,7 +81,7 @@ func validateServicePorts(path *field.Path, s *v1alpha1.AppServiceSpec) field.Er
 		errs = append(errs, protocolFaults(here, p.Protocol)...)
 		key := portKey{p.Port, protocolOf(p.Protocol)}
 		if keys[key] {
-			errs = append(errs, field.Duplicate(here, fmt.Sprintf("%d/%s", key.number, key.protocol)))
+			errs = append(errs, field.Duplicate(here, key.String()))
 		}
 		keys[key] = true
 
@@ -115,7 +116,7 @@ func validateServicePorts(path *field.Path, s *v1alpha1.AppServiceSpec) field.Er
 		}
 		key = portKey{p.NodePort, protocolOf(p.Protocol)}
 		if nodePorts[key] {
-			errs = append(errs, field.Duplicate(here.Child("nodePort"), fmt.Sprintf("%d/%s", key.number, key.protocol)))
+			errs = append(errs, field.Duplicate(here.Child("nodePort"), key.String()))
 		}
 		nodePorts[key] = true
 	}
@@ -135,5 +136,61 @@ func validateService(app *v1alpha1.AppService) field.ErrorList {
 			errs = append(errs, field.Forbidden(paths.serviceLabels.Key(k), fmt.Sprintf("appsvc sets this label, to %q", v)))
 		}
 	}
-	return append(errs, apivalidation.ValidateAnnotations(s.Annotations, paths.serviceAnnotations)...)
+	errs = append(errs, apivalidation.ValidateAnnotations(s.Annotations, paths.serviceAnnotations)...)
+	return append(errs, validateServiceOptions(app)...)
+}
+
+// validateServiceOptions refuses what the API server would, for the type that the
+// Service gets.
+func validateServiceOptions(app *v1alpha1.AppService) field.ErrorList {
+	s, path := app.Spec.Service, field.NewPath("spec", "service")
+	kind := serviceType(&app.Spec)
+	errs := oneOf(path.Child("externalTrafficPolicy"), s.ExternalTrafficPolicy,
+		corev1.ServiceExternalTrafficPolicyCluster, corev1.ServiceExternalTrafficPolicyLocal)
+	errs = append(errs, oneOf(path.Child("sessionAffinity"), s.SessionAffinity,
+		corev1.ServiceAffinityNone, corev1.ServiceAffinityClientIP)...)
+	errs = append(errs, oneOfPointer(path.Child("internalTrafficPolicy"), s.InternalTrafficPolicy,
+		corev1.ServiceInternalTrafficPolicyCluster, corev1.ServiceInternalTrafficPolicyLocal)...)
+	errs = append(errs, oneOfPointer(path.Child("ipFamilyPolicy"), s.IPFamilyPolicy,
+		corev1.IPFamilyPolicySingleStack, corev1.IPFamilyPolicyPreferDualStack, corev1.IPFamilyPolicyRequireDualStack)...)
+	errs = append(errs, oneOfPointer(path.Child("trafficDistribution"), s.TrafficDistribution,
+		corev1.ServiceTrafficDistributionPreferClose, corev1.ServiceTrafficDistributionPreferSameZone, corev1.ServiceTrafficDistributionPreferSameNode)...)
+	if s.Headless && kind != corev1.ServiceTypeClusterIP {
+		errs = append(errs, field.Forbidden(path.Child("headless"), fmt.Sprintf("goes with type ClusterIP, not with %s", kind)))
+	}
+	if s.ExternalTrafficPolicy != "" && kind == corev1.ServiceTypeClusterIP {
+		errs = append(errs, field.Forbidden(path.Child("externalTrafficPolicy"), "a Service of type ClusterIP has no traffic from outside"))
+	}
+	if kind != corev1.ServiceTypeLoadBalancer {
+		if s.LoadBalancerClass != nil {
+			errs = append(errs, field.Forbidden(path.Child("loadBalancerClass"), "goes with type LoadBalancer only"))
+		}
+		if len(s.LoadBalancerSourceRanges) > 0 {
+			errs = append(errs, field.Forbidden(path.Child("loadBalancerSourceRanges"), "goes with type LoadBalancer only"))
+		}
+	}
+	if s.LoadBalancerClass != nil {
+		for _, msg := range validation.IsQualifiedName(*s.LoadBalancerClass) {
+			errs = append(errs, field.Invalid(path.Child("loadBalancerClass"), *s.LoadBalancerClass, msg))
+		}
+	}
+	seen := make(map[string]bool, len(s.LoadBalancerSourceRanges))
+	for i, r := range s.LoadBalancerSourceRanges {
+		at := path.Child("loadBalancerSourceRanges").Index(i)
+		if prefix, err := netip.ParsePrefix(r); err != nil || prefix != prefix.Masked() {
+			errs = append(errs, field.Invalid(at, r, "must be a range of addresses, such as 10.9.8.0/24"))
+		} else if seen[r] {
+			errs = append(errs, field.Duplicate(at, r))
+		}
+		seen[r] = true
+	}
+	return errs
+}
+
+// oneOfPointer is oneOf for a field that may be absent, and not empty.
+func oneOfPointer[T ~string](path *field.Path, value *T, allowed ...T) field.ErrorList {
+	if value == nil || slices.Contains(allowed, *value) {
+		return nil
+	}
+	return field.ErrorList{field.NotSupported(path, *value, allowed)}
 }

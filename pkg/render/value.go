@@ -3,7 +3,7 @@ package render
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // put sets a list, unless it is empty: an empty list is never meant.
@@ -11,6 +11,35 @@ func put(m map[string]any, key string, list []any) {
 	if len(list) > 0 {
 		m[key] = list
 	}
+}
+
+// putMap sets a mapping, unless it is empty.
+func putMap(m map[string]any, key string, value map[string]any) {
+	if len(value) > 0 {
+		m[key] = value
+	}
+}
+
+// putString sets a string, unless it is empty.
+func putString[T ~string](m map[string]any, key string, value T) {
+	if value != "" {
+		m[key] = string(value)
+	}
+}
+
+// putPointer sets a string that may be absent.
+func putPointer[T ~string](m map[string]any, key string, value *T) {
+	if value != nil {
+		putString(m, key, *value)
+	}
+}
+
+// intOrString gives a number or a string, never the number 0 for a string.
+func intOrString(v intstr.IntOrString) any {
+	if v.Type == intstr.String {
+		return v.StrVal
+	}
+	return int64(v.IntVal)
 }
 
 func stringMap(src map[string]string) map[string]any {
@@ -25,18 +54,6 @@ func stringList(src []string) []any {
 		dst[i] = s
 	}
 	return dst
-}
-
-// plain turns a native struct into plain JSON values. The types that it is called
-// with leave out what is not set.
-func plain(v any) map[string]any {
-	m, err := runtime.DefaultUnstructuredConverter.ToUnstructured(v)
-	if err != nil {
-		// The converter fails on types that JSON cannot hold (channels, functions);
-		// no type of k8s.io/api has such a field.
-		return nil
-	}
-	return m
 }
 
 func env(vars []corev1.EnvVar) []any {
@@ -55,18 +72,10 @@ func env(vars []corev1.EnvVar) []any {
 	return list
 }
 
-// envSource writes out the defaults inside fieldRef and resourceFieldRef, which
-// are replaced as a whole: without them every apply would be a change
-// (kubernetes/kubernetes#115563).
 func envSource(src *corev1.EnvVarSource) map[string]any {
-	m := plain(src)
-	if src.FieldRef != nil && src.FieldRef.APIVersion == "" {
-		m["fieldRef"].(map[string]any)["apiVersion"] = "v1"
-	}
-	if src.ResourceFieldRef != nil {
-		m["resourceFieldRef"].(map[string]any)["divisor"] = canonical(src.ResourceFieldRef.Divisor)
-	}
-	return m
+	src = src.DeepCopy()
+	normalizeFieldRefs(src.FieldRef, src.ResourceFieldRef)
+	return plain(src)
 }
 
 func envFrom(sources []corev1.EnvFromSource) []any {

@@ -22,10 +22,16 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.AppServiceSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("AppServiceStatus"):
 		return &apiv1alpha1.AppServiceStatusApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("AutoscalingSpec"):
+		return &apiv1alpha1.AutoscalingSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("DisruptionBudgetSpec"):
+		return &apiv1alpha1.DisruptionBudgetSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ImagePullSecret"):
 		return &apiv1alpha1.ImagePullSecretApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("InventoryEntry"):
 		return &apiv1alpha1.InventoryEntryApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ServiceAccountSpec"):
+		return &apiv1alpha1.ServiceAccountSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ServicePort"):
 		return &apiv1alpha1.ServicePortApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ServiceSpec"):

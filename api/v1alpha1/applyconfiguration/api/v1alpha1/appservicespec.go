@@ -3,6 +3,7 @@
 package v1alpha1
 
 import (
+	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	apiv1alpha1 "kudevops.io/appsvc/api/v1alpha1"
 )
@@ -49,6 +50,72 @@ type AppServiceSpecApplyConfiguration struct {
 	// containerPorts are the ports that the main container listens on: those that
 	// no Service shows, and those that a targetPort refers to by name.
 	ContainerPorts []v1.ContainerPort `json:"containerPorts,omitempty"`
+	// livenessProbe restarts the container when it fails.
+	LivenessProbe *v1.Probe `json:"livenessProbe,omitempty"`
+	// readinessProbe takes the pod out of the Service while it fails.
+	ReadinessProbe *v1.Probe `json:"readinessProbe,omitempty"`
+	// startupProbe holds the other probes back until it succeeds.
+	StartupProbe *v1.Probe `json:"startupProbe,omitempty"`
+	// lifecycle runs something after the start and before the end.
+	Lifecycle *v1.Lifecycle `json:"lifecycle,omitempty"`
+	// securityContext of the main container.
+	SecurityContext *v1.SecurityContext `json:"securityContext,omitempty"`
+	// volumeMounts are where the main container sees volumes.
+	VolumeMounts []v1.VolumeMount `json:"volumeMounts,omitempty"`
+	// volumes of the pod.
+	Volumes []v1.Volume `json:"volumes,omitempty"`
+	// initContainers run one after the other before the main container starts.
+	InitContainers []v1.Container `json:"initContainers,omitempty"`
+	// sidecars run beside the main container: they start before it and end after
+	// it. They are rendered as init containers that are always restarted.
+	Sidecars []v1.Container `json:"sidecars,omitempty"`
+	// podSecurityContext is the security context of the pod.
+	PodSecurityContext *v1.PodSecurityContext `json:"podSecurityContext,omitempty"`
+	// securityProfile Restricted writes what the restricted Pod Security Standard
+	// demands, where nothing else is said. Absent writes nothing.
+	SecurityProfile *apiv1alpha1.SecurityProfile `json:"securityProfile,omitempty"`
+	// serviceAccountName of the pods. Absent means that of serviceAccount, else
+	// "default".
+	ServiceAccountName *string `json:"serviceAccountName,omitempty"`
+	// serviceAccount makes a ServiceAccount of the AppService's name.
+	ServiceAccount *ServiceAccountSpecApplyConfiguration `json:"serviceAccount,omitempty"`
+	// automountServiceAccountToken says whether pods get a token.
+	AutomountServiceAccountToken *bool `json:"automountServiceAccountToken,omitempty"`
+	// terminationGracePeriodSeconds is how long a pod may take to end.
+	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
+	// hostAliases are further entries of the pods' hosts file.
+	HostAliases []v1.HostAlias `json:"hostAliases,omitempty"`
+	// dnsPolicy says which resolver the pods use.
+	DNSPolicy *v1.DNSPolicy `json:"dnsPolicy,omitempty"`
+	// dnsConfig adds to, or with dnsPolicy None replaces, what dnsPolicy gives.
+	DNSConfig *v1.PodDNSConfig `json:"dnsConfig,omitempty"`
+	// nodeSelector are labels that a node must have.
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+	// tolerations let pods onto nodes with taints. Their order means nothing.
+	Tolerations []v1.Toleration `json:"tolerations,omitempty"`
+	// affinity draws pods to, or keeps them from, nodes and each other.
+	Affinity *v1.Affinity `json:"affinity,omitempty"`
+	// topologySpreadConstraints spread pods over zones, nodes and the like. One
+	// without labelSelector selects the pods of this AppService.
+	TopologySpreadConstraints []v1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
+	// priorityClassName of the pods.
+	PriorityClassName *string `json:"priorityClassName,omitempty"`
+	// runtimeClassName of the pods.
+	RuntimeClassName *string `json:"runtimeClassName,omitempty"`
+	// strategy is how pods are replaced by new ones. Absent means a rolling update
+	// with a quarter more and a quarter less.
+	Strategy *appsv1.DeploymentStrategy `json:"strategy,omitempty"`
+	// minReadySeconds is how long a pod must be ready to count as available.
+	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
+	// revisionHistoryLimit is how many old ReplicaSets are kept.
+	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
+	// progressDeadlineSeconds is how long a rollout may make no progress.
+	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
+	// autoscaling makes a HorizontalPodAutoscaler. The replicas above are then
+	// ignored: their number is the autoscaler's.
+	Autoscaling *AutoscalingSpecApplyConfiguration `json:"autoscaling,omitempty"`
+	// disruptionBudget makes a PodDisruptionBudget.
+	DisruptionBudget *DisruptionBudgetSpecApplyConfiguration `json:"disruptionBudget,omitempty"`
 	// ports are the ports of the Service. No ports, no Service.
 	Ports []ServicePortApplyConfiguration `json:"ports,omitempty"`
 	// service is what the Service has beyond its ports.
@@ -225,6 +292,266 @@ func (b *AppServiceSpecApplyConfiguration) WithContainerPorts(values ...v1.Conta
 	for i := range values {
 		b.ContainerPorts = append(b.ContainerPorts, values[i])
 	}
+	return b
+}
+
+// WithLivenessProbe sets the LivenessProbe field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the LivenessProbe field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithLivenessProbe(value v1.Probe) *AppServiceSpecApplyConfiguration {
+	b.LivenessProbe = &value
+	return b
+}
+
+// WithReadinessProbe sets the ReadinessProbe field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ReadinessProbe field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithReadinessProbe(value v1.Probe) *AppServiceSpecApplyConfiguration {
+	b.ReadinessProbe = &value
+	return b
+}
+
+// WithStartupProbe sets the StartupProbe field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the StartupProbe field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithStartupProbe(value v1.Probe) *AppServiceSpecApplyConfiguration {
+	b.StartupProbe = &value
+	return b
+}
+
+// WithLifecycle sets the Lifecycle field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Lifecycle field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithLifecycle(value v1.Lifecycle) *AppServiceSpecApplyConfiguration {
+	b.Lifecycle = &value
+	return b
+}
+
+// WithSecurityContext sets the SecurityContext field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the SecurityContext field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithSecurityContext(value v1.SecurityContext) *AppServiceSpecApplyConfiguration {
+	b.SecurityContext = &value
+	return b
+}
+
+// WithVolumeMounts adds the given value to the VolumeMounts field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the VolumeMounts field.
+func (b *AppServiceSpecApplyConfiguration) WithVolumeMounts(values ...v1.VolumeMount) *AppServiceSpecApplyConfiguration {
+	for i := range values {
+		b.VolumeMounts = append(b.VolumeMounts, values[i])
+	}
+	return b
+}
+
+// WithVolumes adds the given value to the Volumes field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Volumes field.
+func (b *AppServiceSpecApplyConfiguration) WithVolumes(values ...v1.Volume) *AppServiceSpecApplyConfiguration {
+	for i := range values {
+		b.Volumes = append(b.Volumes, values[i])
+	}
+	return b
+}
+
+// WithInitContainers adds the given value to the InitContainers field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the InitContainers field.
+func (b *AppServiceSpecApplyConfiguration) WithInitContainers(values ...v1.Container) *AppServiceSpecApplyConfiguration {
+	for i := range values {
+		b.InitContainers = append(b.InitContainers, values[i])
+	}
+	return b
+}
+
+// WithSidecars adds the given value to the Sidecars field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Sidecars field.
+func (b *AppServiceSpecApplyConfiguration) WithSidecars(values ...v1.Container) *AppServiceSpecApplyConfiguration {
+	for i := range values {
+		b.Sidecars = append(b.Sidecars, values[i])
+	}
+	return b
+}
+
+// WithPodSecurityContext sets the PodSecurityContext field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the PodSecurityContext field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithPodSecurityContext(value v1.PodSecurityContext) *AppServiceSpecApplyConfiguration {
+	b.PodSecurityContext = &value
+	return b
+}
+
+// WithSecurityProfile sets the SecurityProfile field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the SecurityProfile field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithSecurityProfile(value apiv1alpha1.SecurityProfile) *AppServiceSpecApplyConfiguration {
+	b.SecurityProfile = &value
+	return b
+}
+
+// WithServiceAccountName sets the ServiceAccountName field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ServiceAccountName field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithServiceAccountName(value string) *AppServiceSpecApplyConfiguration {
+	b.ServiceAccountName = &value
+	return b
+}
+
+// WithServiceAccount sets the ServiceAccount field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ServiceAccount field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithServiceAccount(value *ServiceAccountSpecApplyConfiguration) *AppServiceSpecApplyConfiguration {
+	b.ServiceAccount = value
+	return b
+}
+
+// WithAutomountServiceAccountToken sets the AutomountServiceAccountToken field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the AutomountServiceAccountToken field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithAutomountServiceAccountToken(value bool) *AppServiceSpecApplyConfiguration {
+	b.AutomountServiceAccountToken = &value
+	return b
+}
+
+// WithTerminationGracePeriodSeconds sets the TerminationGracePeriodSeconds field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the TerminationGracePeriodSeconds field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithTerminationGracePeriodSeconds(value int64) *AppServiceSpecApplyConfiguration {
+	b.TerminationGracePeriodSeconds = &value
+	return b
+}
+
+// WithHostAliases adds the given value to the HostAliases field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the HostAliases field.
+func (b *AppServiceSpecApplyConfiguration) WithHostAliases(values ...v1.HostAlias) *AppServiceSpecApplyConfiguration {
+	for i := range values {
+		b.HostAliases = append(b.HostAliases, values[i])
+	}
+	return b
+}
+
+// WithDNSPolicy sets the DNSPolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DNSPolicy field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithDNSPolicy(value v1.DNSPolicy) *AppServiceSpecApplyConfiguration {
+	b.DNSPolicy = &value
+	return b
+}
+
+// WithDNSConfig sets the DNSConfig field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DNSConfig field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithDNSConfig(value v1.PodDNSConfig) *AppServiceSpecApplyConfiguration {
+	b.DNSConfig = &value
+	return b
+}
+
+// WithNodeSelector puts the entries into the NodeSelector field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, the entries provided by each call will be put on the NodeSelector field,
+// overwriting an existing map entries in NodeSelector field with the same key.
+func (b *AppServiceSpecApplyConfiguration) WithNodeSelector(entries map[string]string) *AppServiceSpecApplyConfiguration {
+	if b.NodeSelector == nil && len(entries) > 0 {
+		b.NodeSelector = make(map[string]string, len(entries))
+	}
+	for k, v := range entries {
+		b.NodeSelector[k] = v
+	}
+	return b
+}
+
+// WithTolerations adds the given value to the Tolerations field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Tolerations field.
+func (b *AppServiceSpecApplyConfiguration) WithTolerations(values ...v1.Toleration) *AppServiceSpecApplyConfiguration {
+	for i := range values {
+		b.Tolerations = append(b.Tolerations, values[i])
+	}
+	return b
+}
+
+// WithAffinity sets the Affinity field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Affinity field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithAffinity(value v1.Affinity) *AppServiceSpecApplyConfiguration {
+	b.Affinity = &value
+	return b
+}
+
+// WithTopologySpreadConstraints adds the given value to the TopologySpreadConstraints field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the TopologySpreadConstraints field.
+func (b *AppServiceSpecApplyConfiguration) WithTopologySpreadConstraints(values ...v1.TopologySpreadConstraint) *AppServiceSpecApplyConfiguration {
+	for i := range values {
+		b.TopologySpreadConstraints = append(b.TopologySpreadConstraints, values[i])
+	}
+	return b
+}
+
+// WithPriorityClassName sets the PriorityClassName field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the PriorityClassName field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithPriorityClassName(value string) *AppServiceSpecApplyConfiguration {
+	b.PriorityClassName = &value
+	return b
+}
+
+// WithRuntimeClassName sets the RuntimeClassName field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the RuntimeClassName field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithRuntimeClassName(value string) *AppServiceSpecApplyConfiguration {
+	b.RuntimeClassName = &value
+	return b
+}
+
+// WithStrategy sets the Strategy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Strategy field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithStrategy(value appsv1.DeploymentStrategy) *AppServiceSpecApplyConfiguration {
+	b.Strategy = &value
+	return b
+}
+
+// WithMinReadySeconds sets the MinReadySeconds field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the MinReadySeconds field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithMinReadySeconds(value int32) *AppServiceSpecApplyConfiguration {
+	b.MinReadySeconds = &value
+	return b
+}
+
+// WithRevisionHistoryLimit sets the RevisionHistoryLimit field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the RevisionHistoryLimit field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithRevisionHistoryLimit(value int32) *AppServiceSpecApplyConfiguration {
+	b.RevisionHistoryLimit = &value
+	return b
+}
+
+// WithProgressDeadlineSeconds sets the ProgressDeadlineSeconds field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ProgressDeadlineSeconds field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithProgressDeadlineSeconds(value int32) *AppServiceSpecApplyConfiguration {
+	b.ProgressDeadlineSeconds = &value
+	return b
+}
+
+// WithAutoscaling sets the Autoscaling field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Autoscaling field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithAutoscaling(value *AutoscalingSpecApplyConfiguration) *AppServiceSpecApplyConfiguration {
+	b.Autoscaling = value
+	return b
+}
+
+// WithDisruptionBudget sets the DisruptionBudget field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DisruptionBudget field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithDisruptionBudget(value *DisruptionBudgetSpecApplyConfiguration) *AppServiceSpecApplyConfiguration {
+	b.DisruptionBudget = value
 	return b
 }
 

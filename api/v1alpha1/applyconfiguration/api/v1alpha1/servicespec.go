@@ -14,6 +14,26 @@ type ServiceSpecApplyConfiguration struct {
 	// type of the Service. Absent means NodePort when any port has a nodePort, else
 	// ClusterIP.
 	Type *v1.ServiceType `json:"type,omitempty"`
+	// headless gives the Service no address of its own: its name resolves to those
+	// of the pods. Immutable in Kubernetes; only with type ClusterIP.
+	Headless *bool `json:"headless,omitempty"`
+	// externalTrafficPolicy says where traffic from outside goes.
+	ExternalTrafficPolicy *v1.ServiceExternalTrafficPolicy `json:"externalTrafficPolicy,omitempty"`
+	// internalTrafficPolicy says where traffic from inside goes.
+	InternalTrafficPolicy *v1.ServiceInternalTrafficPolicy `json:"internalTrafficPolicy,omitempty"`
+	// loadBalancerClass chooses the load balancer. Immutable in Kubernetes.
+	LoadBalancerClass *string `json:"loadBalancerClass,omitempty"`
+	// loadBalancerSourceRanges are the addresses that may use the load balancer.
+	// Their order means nothing.
+	LoadBalancerSourceRanges []string `json:"loadBalancerSourceRanges,omitempty"`
+	// sessionAffinity ClientIP sends a client to the same pod again.
+	SessionAffinity *v1.ServiceAffinity `json:"sessionAffinity,omitempty"`
+	// ipFamilyPolicy says how many families of addresses the Service has.
+	IPFamilyPolicy *v1.IPFamilyPolicy `json:"ipFamilyPolicy,omitempty"`
+	// publishNotReadyAddresses shows pods that are not ready, too.
+	PublishNotReadyAddresses *bool `json:"publishNotReadyAddresses,omitempty"`
+	// trafficDistribution says which pods are preferred, such as PreferSameZone.
+	TrafficDistribution *string `json:"trafficDistribution,omitempty"`
 	// labels are further labels of the Service.
 	Labels map[string]string `json:"labels,omitempty"`
 	// annotations are further annotations of the Service.
@@ -31,6 +51,80 @@ func ServiceSpec() *ServiceSpecApplyConfiguration {
 // If called multiple times, the Type field is set to the value of the last call.
 func (b *ServiceSpecApplyConfiguration) WithType(value v1.ServiceType) *ServiceSpecApplyConfiguration {
 	b.Type = &value
+	return b
+}
+
+// WithHeadless sets the Headless field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Headless field is set to the value of the last call.
+func (b *ServiceSpecApplyConfiguration) WithHeadless(value bool) *ServiceSpecApplyConfiguration {
+	b.Headless = &value
+	return b
+}
+
+// WithExternalTrafficPolicy sets the ExternalTrafficPolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ExternalTrafficPolicy field is set to the value of the last call.
+func (b *ServiceSpecApplyConfiguration) WithExternalTrafficPolicy(value v1.ServiceExternalTrafficPolicy) *ServiceSpecApplyConfiguration {
+	b.ExternalTrafficPolicy = &value
+	return b
+}
+
+// WithInternalTrafficPolicy sets the InternalTrafficPolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the InternalTrafficPolicy field is set to the value of the last call.
+func (b *ServiceSpecApplyConfiguration) WithInternalTrafficPolicy(value v1.ServiceInternalTrafficPolicy) *ServiceSpecApplyConfiguration {
+	b.InternalTrafficPolicy = &value
+	return b
+}
+
+// WithLoadBalancerClass sets the LoadBalancerClass field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the LoadBalancerClass field is set to the value of the last call.
+func (b *ServiceSpecApplyConfiguration) WithLoadBalancerClass(value string) *ServiceSpecApplyConfiguration {
+	b.LoadBalancerClass = &value
+	return b
+}
+
+// WithLoadBalancerSourceRanges adds the given value to the LoadBalancerSourceRanges field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the LoadBalancerSourceRanges field.
+func (b *ServiceSpecApplyConfiguration) WithLoadBalancerSourceRanges(values ...string) *ServiceSpecApplyConfiguration {
+	for i := range values {
+		b.LoadBalancerSourceRanges = append(b.LoadBalancerSourceRanges, values[i])
+	}
+	return b
+}
+
+// WithSessionAffinity sets the SessionAffinity field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the SessionAffinity field is set to the value of the last call.
+func (b *ServiceSpecApplyConfiguration) WithSessionAffinity(value v1.ServiceAffinity) *ServiceSpecApplyConfiguration {
+	b.SessionAffinity = &value
+	return b
+}
+
+// WithIPFamilyPolicy sets the IPFamilyPolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the IPFamilyPolicy field is set to the value of the last call.
+func (b *ServiceSpecApplyConfiguration) WithIPFamilyPolicy(value v1.IPFamilyPolicy) *ServiceSpecApplyConfiguration {
+	b.IPFamilyPolicy = &value
+	return b
+}
+
+// WithPublishNotReadyAddresses sets the PublishNotReadyAddresses field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the PublishNotReadyAddresses field is set to the value of the last call.
+func (b *ServiceSpecApplyConfiguration) WithPublishNotReadyAddresses(value bool) *ServiceSpecApplyConfiguration {
+	b.PublishNotReadyAddresses = &value
+	return b
+}
+
+// WithTrafficDistribution sets the TrafficDistribution field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the TrafficDistribution field is set to the value of the last call.
+func (b *ServiceSpecApplyConfiguration) WithTrafficDistribution(value string) *ServiceSpecApplyConfiguration {
+	b.TrafficDistribution = &value
 	return b
 }
 

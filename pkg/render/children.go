@@ -1,0 +1,46 @@
+package render
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"kudevops.io/appsvc/api/v1alpha1"
+)
+
+// child is a kind of object that an AppService can render to.
+type child struct {
+	gvk schema.GroupVersionKind
+	// since is the Kubernetes version that first served it.
+	since  string
+	wanted func(*v1alpha1.AppServiceSpec) bool
+	render func(*renderer) map[string]any
+}
+
+// children are all of them, in the order in which they are applied: what pods need
+// before the pods, what acts on pods after them.
+var children = [...]child{
+	{
+		gvk: schema.GroupVersionKind{Version: "v1", Kind: "ServiceAccount"}, since: "1.0",
+		wanted: func(s *v1alpha1.AppServiceSpec) bool { return s.ServiceAccount != nil && s.ServiceAccount.Create },
+		render: (*renderer).serviceAccount,
+	},
+	{
+		gvk: schema.GroupVersionKind{Version: "v1", Kind: "Service"}, since: "1.0",
+		wanted: func(s *v1alpha1.AppServiceSpec) bool { return len(s.Ports) > 0 },
+		render: (*renderer).service,
+	},
+	{
+		gvk: schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, since: "1.9",
+		wanted: func(*v1alpha1.AppServiceSpec) bool { return true },
+		render: (*renderer).deployment,
+	},
+	{
+		gvk: schema.GroupVersionKind{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"}, since: "1.23",
+		wanted: func(s *v1alpha1.AppServiceSpec) bool { return s.Autoscaling != nil },
+		render: (*renderer).autoscaler,
+	},
+	{
+		gvk: schema.GroupVersionKind{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"}, since: "1.21",
+		wanted: func(s *v1alpha1.AppServiceSpec) bool { return s.DisruptionBudget != nil },
+		render: (*renderer).disruptionBudget,
+	},
+}
