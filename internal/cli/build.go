@@ -108,6 +108,7 @@ func runBuild(ctx context.Context, s streams, o buildOptions, paths []string) er
 	in := inputs{paths: paths, stdin: s.in, except: o.outputDir}
 	seen := newIdentities()
 	objects := 0
+	var twice *manifest.Object // the last one that was there before
 	err = inOrder(ctx,
 		func(yield func(batch) bool) { in.read(ctx, yield) },
 		b.batch,
@@ -116,8 +117,12 @@ func runBuild(ctx context.Context, s streams, o buildOptions, paths []string) er
 			for _, out := range r.objects {
 				progress.count.Add(1)
 				objects++
+				if out.source == twice {
+					continue // and so do its children
+				}
 				if fault := seen.add(out); fault != nil {
 					report.add([]*manifest.Fault{fault})
+					twice = out.source
 					continue
 				}
 				if len(out.text) == 0 || report.failed() {
@@ -149,7 +154,7 @@ type builder struct {
 }
 
 func (b *builder) batch(in batch) result {
-	r := result{faults: in.faults}
+	var r result
 	size := 0
 	for _, doc := range in.documents {
 		size += len(doc.Text)
@@ -168,6 +173,7 @@ func (b *builder) batch(in batch) result {
 	for _, o := range in.objects {
 		b.object(o, &r)
 	}
+	r.faults = append(r.faults, in.faults...) // what ended the batch
 	return r
 }
 

@@ -49,10 +49,10 @@ func skipped(doc manifest.Document) *manifest.Fault {
 // misplaced finds objects that belong neither into a cluster nor to what is
 // rendered. A warning among them means that the object is skipped.
 func misplaced(o *manifest.Object) *manifest.Fault {
+	if path, message := o.Misspelt(); message != "" {
+		return o.Fault(path, message)
+	}
 	switch {
-	case o.IsAppService():
-	case o.Group == v1alpha1.Group && o.Kind == v1alpha1.Kind:
-		return o.Fault("apiVersion", fmt.Sprintf("is %q; this program knows %s", o.Group+"/"+o.Version, v1alpha1.APIVersion))
 	case o.Group == v1alpha1.Group && o.Kind == v1alpha1.RenderConfigKind:
 		fault := o.Fault("", "configures the KRM function and belongs into no cluster: skipped")
 		fault.Warning = true

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -126,7 +127,6 @@ func (v *validator) batch(in batch) verdict {
 			r.findings = append(r.findings, finding{f, by})
 		}
 	}
-	add("input", in.faults...)
 	objects := in.objects
 	for _, doc := range in.documents {
 		found, isObject, faults := manifest.Objects(doc)
@@ -147,7 +147,7 @@ func (v *validator) batch(in batch) verdict {
 		app, faults := o.AppService()
 		add("input", faults...)
 		if value, broken := o.Value(); len(broken) == 0 {
-			add("schema", v.schemaFaults(o, value)...)
+			add("schema", without(v.schemaFaults(o, value), faults)...)
 		}
 		if app == nil {
 			continue
@@ -160,6 +160,7 @@ func (v *validator) batch(in batch) verdict {
 		}
 		add("render", validationFaults(o, errs)...)
 	}
+	add("input", in.faults...) // what ended the batch
 	return r
 }
 
@@ -167,6 +168,14 @@ func (v *validator) batch(in batch) verdict {
 // know: decoding, which knows the same ones, has named those.
 func (v *validator) schemaFaults(o *manifest.Object, value map[string]any) []*manifest.Fault {
 	return validationFaults(o, v.schema.Validate(v.ctx, value).Errors)
+}
+
+// without leaves out faults in lines that known ones are in: the schema has several
+// words for a value of the wrong type.
+func without(faults, known []*manifest.Fault) []*manifest.Fault {
+	return slices.DeleteFunc(faults, func(f *manifest.Fault) bool {
+		return slices.ContainsFunc(known, func(k *manifest.Fault) bool { return k.Line == f.Line && k.Line > 0 })
+	})
 }
 
 // printer writes findings in one format.

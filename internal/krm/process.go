@@ -118,14 +118,22 @@ func (p *process) transform() {
 			p.render(o, s)
 			s.dropped = !keep
 			s.local = keep && annotation(o, localConfig) == ""
-		case o != nil && o.Group == v1alpha1.Group && o.Kind == v1alpha1.Kind:
-			p.fault(o, "apiVersion", fmt.Sprintf("is %q; this program knows %s", o.Group+"/"+o.Version, v1alpha1.APIVersion))
+		case o != nil && o.Kind == v1alpha1.ListKind && o.Group == v1alpha1.Group:
+			p.fault(o, "", "is a list: a function takes AppServices one by one")
+		case o != nil:
+			if path, message := o.Misspelt(); message != "" {
+				p.fault(o, path, message)
+			}
 		}
 	}
-	if keep {
+	switch {
+	case keep:
 		// Where sources are dropped, a child whose AppService is not there is as it
 		// should be.
 		p.prune()
+	case p.hasPath:
+		p.results = append(p.results, result{"warning", p.list.config, "",
+			"keepSources is false: where the package is rendered in place, the files of its AppServices are removed"})
 	}
 }
 

@@ -67,6 +67,7 @@ func (l *resourceList) encode() ([]byte, error) {
 		buf.WriteByte('\n')
 		return buf.Bytes(), nil
 	}
+	manifest.Settle(l.root)
 	enc := yaml.NewEncoder(&buf)
 	enc.SetIndent(2)
 	err := enc.Encode(l.root)
@@ -119,6 +120,11 @@ func parseList(text []byte) (*resourceList, error) {
 		return nil, errors.Join(errs...)
 	}
 
+	// The items are about to change; no two of them may share a part.
+	root = manifest.Expand(root)
+	if list, fault = manifest.FromNode(root, "stdin", 1); fault != nil {
+		return nil, fault
+	}
 	l := &resourceList{root: root, isJSON: json.Valid(text)}
 	if config := list.Child("functionConfig"); config != nil {
 		if l.config, fault = manifest.FromNode(config, "stdin", 1); fault != nil {
@@ -131,11 +137,7 @@ func parseList(text []byte) (*resourceList, error) {
 	if l.items.Kind != yaml.SequenceNode {
 		return nil, list.Fault("items", "must be a list")
 	}
-	for i, node := range l.items.Content {
-		for node.Kind == yaml.AliasNode {
-			node = node.Alias
-			l.items.Content[i] = node
-		}
+	for _, node := range l.items.Content {
 		var item *manifest.Object
 		if node.Kind == yaml.MappingNode {
 			item, _ = manifest.FromNode(node, "stdin", 1) // a fault means: no Kubernetes object

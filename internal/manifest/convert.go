@@ -177,21 +177,47 @@ func (c *converter) mapping(n *yaml.Node, depth int) {
 		}
 		c.pop()
 	}
-	c.merge(merges, lines, depth, start)
+	if len(merges) > 0 {
+		if mergedSize(n, make(map[*yaml.Node]int)) > maxExpanded {
+			c.stop(n, "its merge keys stand for more than "+strconv.Itoa(maxExpanded)+" mappings")
+			return
+		}
+		c.merge(merges, lines, map[*yaml.Node]bool{n: true}, depth, start)
+	}
 	c.out = append(c.out, '}')
 }
 
+// mergedSize counts the mappings that merge keys bring into n, each as often as a
+// reader meets it that does not remember: other programs read what is passed
+// through. Mappings that merge each other count as too many.
+func mergedSize(n *yaml.Node, known map[*yaml.Node]int) int {
+	if size, ok := known[n]; ok {
+		return size
+	}
+	known[n] = maxExpanded + 1 // until it is known otherwise
+	size := 1
+	for _, m := range mergesOf(n) {
+		if size += mergedSize(m, known); size > maxExpanded {
+			return maxExpanded + 1
+		}
+	}
+	known[n] = size
+	return size
+}
+
 // merge appends the pairs that merge keys ("<<") bring in: those whose keys were
-// not given before, the nearest first.
-func (c *converter) merge(merges []*yaml.Node, given map[string]int, depth, start int) {
+// not given before, the nearest first. A mapping that was merged already adds
+// nothing, and is not looked at again, so that merges of merges end soon.
+func (c *converter) merge(merges []*yaml.Node, given map[string]int, merged map[*yaml.Node]bool, depth, start int) {
 	for _, m := range merges {
 		if m.Kind != yaml.MappingNode {
 			c.fault(m, "a merge key needs a mapping")
 			continue
 		}
-		if depth++; depth > maxDepth || c.stopped {
-			return
+		if merged[m] {
+			continue
 		}
+		merged[m] = true
 		c.inAlias++
 		for i := 0; i+1 < len(m.Content); i += 2 {
 			k := m.Content[i]
@@ -210,7 +236,10 @@ func (c *converter) merge(merges []*yaml.Node, given map[string]int, depth, star
 			}
 			c.pop()
 		}
-		c.merge(mergesOf(m), given, depth, start)
+		c.merge(mergesOf(m), given, merged, depth, start)
+		if c.stopped {
+			return
+		}
 		c.inAlias--
 	}
 }
@@ -264,8 +293,12 @@ func (c *converter) key(k *yaml.Node) (string, bool) {
 	switch v := v.(type) {
 	case string:
 		return v, true
-	case int64, uint64, float64:
-		return k.Value, true
+	case int64:
+		return strconv.FormatInt(v, 10), true
+	case uint64:
+		return strconv.FormatUint(v, 10), true
+	case float64:
+		return string(appendFloat(nil, v)), true
 	case bool:
 		if !c.source {
 			return strconv.FormatBool(v), true
@@ -422,21 +455,34 @@ func resolve(n *yaml.Node) *yaml.Node {
 }
 
 // find gives the value of a key of a mapping, merge keys included, or nil.
-func find(n *yaml.Node, key string, depth int) *yaml.Node {
-	if n = resolve(n); n.Kind != yaml.MappingNode || depth > maxDepth {
-		return nil
+func find(n *yaml.Node, key string) *yaml.Node {
+	_, value := findPair(n, key, nil)
+	return value
+}
+
+// findPair gives the key of a mapping, and its value. Where there are merge keys it
+// looks at each mapping once: seen holds those that it looked at.
+func findPair(n *yaml.Node, key string, seen map[*yaml.Node]bool) (k, v *yaml.Node) {
+	n = resolve(n)
+	if n.Kind != yaml.MappingNode || seen[n] {
+		return nil, nil
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if k := resolve(n.Content[i]); k.Kind == yaml.ScalarNode && k.Value == key && !isMerge(k) {
-			return n.Content[i+1]
+			return n.Content[i], n.Content[i+1]
 		}
 	}
-	for _, m := range mergesOf(n) {
-		if v := find(m, key, depth+1); v != nil {
-			return v
+	merges := mergesOf(n)
+	if len(merges) > 0 && seen == nil {
+		seen = make(map[*yaml.Node]bool)
+	}
+	for _, m := range merges {
+		seen[n] = true
+		if k, v := findPair(m, key, seen); v != nil {
+			return k, v
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // isPatchDirective knows the keys by which a strategic merge patch gives orders.

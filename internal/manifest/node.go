@@ -70,7 +70,7 @@ func stringNode(s string) *yaml.Node {
 func SetString(n *yaml.Node, value string, keys ...string) {
 	for i, key := range keys {
 		n = resolve(n)
-		child := find(n, key, 0)
+		child := find(n, key)
 		switch last := i == len(keys)-1; {
 		case last && child != nil:
 			*child = yaml.Node{
@@ -92,5 +92,50 @@ func SetString(n *yaml.Node, value string, keys ...string) {
 			child = made
 		}
 		n = child
+	}
+}
+
+// Expand copies a tree, with copies in the place of aliases, so that a change in one
+// place changes no other. The tree has to be one whose conversion to JSON found no
+// fault, which bounds how large the copy is.
+func Expand(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		expanded := Expand(n.Alias)
+		expanded.HeadComment, expanded.LineComment, expanded.FootComment = n.HeadComment, n.LineComment, n.FootComment
+		return expanded
+	}
+	c := *n
+	c.Anchor = ""
+	c.Content = make([]*yaml.Node, len(n.Content))
+	for i, child := range n.Content {
+		c.Content[i] = Expand(child)
+	}
+	return &c
+}
+
+// Settle gives the scalars of a tree styles that the YAML library writes as it reads
+// them. It writes folded blocks with lines that they did not have, literal blocks
+// that begin with white space without the number that says so, and a null in flow
+// style as an empty string.
+func Settle(n *yaml.Node) {
+	settle(n, false)
+}
+
+func settle(n *yaml.Node, inFlow bool) {
+	inFlow = inFlow || n.Style&yaml.FlowStyle != 0
+	if n.Kind == yaml.ScalarNode {
+		switch {
+		case n.Style&(yaml.FoldedStyle|yaml.LiteralStyle) != 0:
+			style := stringNode(n.Value).Style
+			if style != yaml.LiteralStyle {
+				style = yaml.DoubleQuotedStyle
+			}
+			n.Style = n.Style&^(yaml.FoldedStyle|yaml.LiteralStyle) | style
+		case n.Tag == "!!null" && n.Value == "" && inFlow:
+			n.Value = "null"
+		}
+	}
+	for _, child := range n.Content {
+		settle(child, inFlow)
 	}
 }

@@ -54,6 +54,20 @@ func (o *Object) IsAppService() bool {
 	return o.Kind == v1alpha1.Kind && o.Group == v1alpha1.Group && o.Version == v1alpha1.Version
 }
 
+// Misspelt says why an object that was meant for this program is none that it knows:
+// passed through, it would reach the cluster as it is. The message is empty for any
+// other object.
+func (o *Object) Misspelt() (path, message string) {
+	switch {
+	case o.IsAppService():
+	case o.Kind == v1alpha1.Kind && (o.Group == v1alpha1.Group || o.Group == ""):
+		return "apiVersion", fmt.Sprintf("is %q; this program knows %s", o.StringAt("apiVersion"), v1alpha1.APIVersion)
+	case o.Group == v1alpha1.Group && o.Kind != v1alpha1.RenderConfigKind && o.Kind != v1alpha1.ListKind:
+		return "kind", fmt.Sprintf("is %q, which there is none of in %s; an AppService is an %s", o.Kind, o.Group, v1alpha1.Kind)
+	}
+	return "", ""
+}
+
 // IsResourceList says whether the object is the input or output of a KRM function.
 func (o *Object) IsResourceList() bool {
 	return o.Kind == "ResourceList" && o.Group == "config.kubernetes.io"
@@ -105,7 +119,7 @@ func Objects(doc Document) (objects []*Object, isObject bool, faults []*Fault) {
 	if root == nil {
 		return nil, false, nil
 	}
-	if root.Kind != yaml.MappingNode || (find(root, "apiVersion", 0) == nil && find(root, "kind", 0) == nil) {
+	if root.Kind != yaml.MappingNode || (find(root, "apiVersion") == nil && find(root, "kind") == nil) {
 		return nil, false, nil
 	}
 	o, fault := newObject(root, doc.File, doc.Line)
@@ -159,7 +173,7 @@ func unpack(objects []*Object, o *Object, depth int) ([]*Object, []*Fault) {
 	if !ofAppServices && (o.Kind != "List" || o.Group != "") {
 		return append(objects, o), nil
 	}
-	items := find(o.Node, "items", 0)
+	items := find(o.Node, "items")
 	if items == nil || isNull(items) {
 		return objects, nil
 	}
@@ -180,7 +194,7 @@ func unpack(objects []*Object, o *Object, depth int) ([]*Object, []*Fault) {
 			faults = append(faults, o.Fault(fmt.Sprintf("items[%d]", i), "is no object"))
 			continue
 		}
-		if ofAppServices && find(node, "kind", 0) == nil {
+		if ofAppServices && find(node, "kind") == nil {
 			// Clients leave both out of the elements of a typed list.
 			typed := *node
 			typed.Content = append([]*yaml.Node{
@@ -207,7 +221,7 @@ func unpack(objects []*Object, o *Object, depth int) ([]*Object, []*Fault) {
 // something else than a string.
 func stringAt(n *yaml.Node, keys ...string) (value string, ok bool) {
 	for _, key := range keys {
-		if n = find(n, key, 0); n == nil {
+		if n = find(n, key); n == nil {
 			return "", false
 		}
 	}
@@ -229,8 +243,9 @@ func (o *Object) StringAt(keys ...string) string {
 	return value
 }
 
-// SetNamespace puts the object into a namespace.
+// SetNamespace puts the object, in whose tree there is no fault, into a namespace.
 func (o *Object) SetNamespace(namespace string) {
+	o.Node = Expand(o.Node)
 	SetString(o.Node, namespace, "metadata", "namespace")
 	o.Namespace = namespace
 	o.text = nil
@@ -256,7 +271,7 @@ func (o *Object) Text() ([]byte, bool) {
 // Child gives the value of a key of the object, or nil when there is none or it is
 // null.
 func (o *Object) Child(key string) *yaml.Node {
-	n := find(o.Node, key, 0)
+	n := find(o.Node, key)
 	if n == nil || isNull(n) {
 		return nil
 	}

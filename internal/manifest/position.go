@@ -18,7 +18,7 @@ func (o *Object) LineOf(path string) int {
 	}
 	n, line := o.Node, o.Node.Line
 	for path != "" {
-		next, at, rest := descend(resolve(n), strings.TrimPrefix(path, "."))
+		next, at, rest := descend(resolve(n), strings.TrimPrefix(path, "."), nil)
 		if next == nil {
 			break
 		}
@@ -28,8 +28,8 @@ func (o *Object) LineOf(path string) int {
 }
 
 // descend goes from a node to the child that a path leads to first. The line is
-// that of the child's key.
-func descend(n *yaml.Node, path string) (child *yaml.Node, line int, rest string) {
+// that of the child's key. seen holds the mappings that merge keys led to.
+func descend(n *yaml.Node, path string, seen map[*yaml.Node]bool) (child *yaml.Node, line int, rest string) {
 	inBrackets := ""
 	if strings.HasPrefix(path, "[") {
 		end := strings.IndexByte(path, ']')
@@ -58,11 +58,17 @@ func descend(n *yaml.Node, path string) (child *yaml.Node, line int, rest string
 			}
 		}
 		if child == nil {
-			for _, m := range mergesOf(n) {
-				if m.Kind == yaml.MappingNode && m != n {
-					if child, line, rest = descend(m, path); child != nil {
-						break
-					}
+			merges := mergesOf(n)
+			if len(merges) > 0 && seen == nil {
+				seen = make(map[*yaml.Node]bool)
+			}
+			for _, m := range merges {
+				if seen[m] || m.Kind != yaml.MappingNode {
+					continue
+				}
+				seen[m] = true
+				if child, line, rest = descend(m, path, seen); child != nil {
+					break
 				}
 			}
 		}

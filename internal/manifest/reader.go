@@ -42,7 +42,7 @@ func NewReader(file string, in io.Reader) *Reader {
 }
 
 // Next gives the next document, io.EOF after the last one. A document of nothing
-// but white space is left out. Any other error is a *Fault, after which the rest
+// but white space and comments is left out. Any other error is a *Fault, after which the rest
 // of the stream cannot be read.
 //
 // In YAML a line that begins with "---" or "..." ends a document wherever it
@@ -52,7 +52,7 @@ func NewReader(file string, in io.Reader) *Reader {
 func (r *Reader) Next() (Document, error) {
 	for {
 		doc, err := r.next()
-		if err != nil || len(bytes.TrimSpace(doc.Text)) > 0 {
+		if err != nil || !isComment(doc.Text) {
 			return doc, err
 		}
 	}
@@ -88,11 +88,14 @@ func (r *Reader) next() (Document, error) {
 		}
 		r.line++
 		switch {
-		case separates(line, "..."):
+		case separates(line, "...") && isComment(line[3:]):
 			return doc, nil
 		case separates(line, "---"):
-			// "--- {a: b}" begins the next document with content.
-			if len(bytes.TrimSpace(line[3:])) > 0 {
+			// "--- # why" begins the next document with a comment, "--- {a: b}" with
+			// content.
+			if rest := bytes.TrimSpace(line[3:]); len(rest) > 0 && isComment(rest) {
+				r.pending = append(bytes.Clone(rest), '\n')
+			} else if len(rest) > 0 {
 				r.pending = bytes.Clone(line)
 			}
 			return doc, nil
@@ -126,6 +129,16 @@ func (r *Reader) readLine(have int) ([]byte, error) {
 		}
 	}
 	return long, err
+}
+
+// isComment says whether text is nothing but white space and comments.
+func isComment(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+			return false
+		}
+	}
+	return true
 }
 
 // separates says whether a line is a document marker: the marker and then white

@@ -28,7 +28,7 @@ func TestReader(t *testing.T) {
 		"several":            {"lines are counted through the file", "a: 1\n---\nb: 2\n---\nc: 3\n", []doc{{1, "a: 1\n"}, {3, "b: 2\n"}, {5, "c: 3\n"}}},
 		"leading separator":  {"it separates nothing", "---\na: 1\n", []doc{{2, "a: 1\n"}}},
 		"empty ones":         {"helm templates leave many", "---\n---\n\n---\na: 1\n---\n", []doc{{5, "a: 1\n"}}},
-		"comment":            {"a comment after a separator is part of the line, as content is", "--- # first\na: 1\n--- {b: 2}\n", []doc{{1, "--- # first\na: 1\n"}, {3, "--- {b: 2}\n"}}},
+		"comment":            {"a comment after a separator belongs to the document, as content does", "--- # first\na: 1\n--- {b: 2}\n", []doc{{1, "# first\na: 1\n"}, {3, "--- {b: 2}\n"}}},
 		"end marker":         {"what follows it is another document, which a parser of one would not see", "a: 1\n...\nb: 2\n", []doc{{1, "a: 1\n"}, {3, "b: 2\n"}}},
 		"no separator":       {"more than three dashes, or something behind them, is content", "----\n---a\n", []doc{{1, "----\n---a\n"}}},
 		"indented":           {"a separator stands at the beginning of a line", "a: |\n  ---\n  x\n", []doc{{1, "a: |\n  ---\n  x\n"}}},
@@ -37,6 +37,8 @@ func TestReader(t *testing.T) {
 		"JSON values":        {"-o json prints them one after the other, as kubectl reads them", "{\n \"a\": \"}{\"\n}\n{\"b\": 2}\n\n{\"c\": \"\\\"}\"}\n", []doc{{1, "{\n \"a\": \"}{\"\n}\n"}, {4, "{\"b\": 2}\n\n"}, {6, "{\"c\": \"\\\"}\"}\n"}}},
 		"JSON of many lines": {"a value ends where its brackets do", "{\n\"a\": [\n{\n\"b\": 1\n}\n]\n}\n", []doc{{1, "{\n\"a\": [\n{\n\"b\": 1\n}\n]\n}\n"}}},
 		"nothing":            {"an empty file has no document", "", nil},
+		"comments":           {"helm templates leave documents of nothing else", "# one\n---\n# two\n---\na: 1\n", []doc{{5, "a: 1\n"}}},
+		"text after the end": {"it is no comment, and must not be lost", "a: 1\n... b\n", []doc{{1, "a: 1\n... b\n"}}},
 		"white space":        {"nor has one of white space", "\n \n", nil},
 	}
 	for name, tc := range tests {

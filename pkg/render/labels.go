@@ -99,6 +99,7 @@ func ToolKey(key string) bool {
 		"cli-utils.sigs.k8s.io", "applyset.kubernetes.io",
 		"kpt.dev", "internal.kpt.dev",
 		"helm.sh", "meta.helm.sh",
+		"kapp.k14s.io", "objectset.rio.cattle.io", "fleet.cattle.io",
 		"fluxcd.io":
 		return true
 	}

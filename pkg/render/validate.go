@@ -67,14 +67,13 @@ func validate(app *v1alpha1.AppService) (portTable, field.ErrorList) {
 	}
 	errs = append(errs, validateSelector(app)...)
 	errs = append(errs, validatePodLabels(app)...)
-	errs = append(errs, apivalidation.ValidateAnnotations(s.PodAnnotations, paths.podAnnotations)...)
+	errs = append(errs, annotationFaults(paths.podAnnotations, s.PodAnnotations)...)
 	if s.ContainerName != "" {
 		for _, msg := range validation.IsDNS1123Label(s.ContainerName) {
 			errs = append(errs, field.Invalid(paths.containerName, s.ContainerName, msg))
 		}
 	}
 	errs = append(errs, validatePullSecrets(paths.imagePullSecrets, s.ImagePullSecrets)...)
-	errs = append(errs, validateEnv(paths.env, s.Env)...)
 	errs = append(errs, validateEnvFrom(paths.envFrom, s.EnvFrom)...)
 	errs = append(errs, validateResources(paths.resources, &s.Resources)...)
 	errs = append(errs, validateContainerPorts(paths.containerPorts, s.ContainerPorts)...)
@@ -152,8 +151,33 @@ func validateMetadata(app *v1alpha1.AppService) field.ErrorList {
 			errs = append(errs, field.Invalid(paths.namespace, app.Namespace, msg))
 		}
 	}
-	errs = append(errs, metav1validation.ValidateLabels(app.Labels, paths.labels)...)
-	return append(errs, apivalidation.ValidateAnnotations(app.Annotations, paths.annotations)...)
+	errs = append(errs, labelFaults(paths.labels, app.Labels)...)
+	return append(errs, annotationFaults(paths.annotations, app.Annotations)...)
+}
+
+// labelFaults names the key of each fault, which the API's own validation does not.
+func labelFaults(path *field.Path, labels map[string]string) field.ErrorList {
+	return keyFaults(path, labels, metav1validation.ValidateLabels)
+}
+
+// annotationFaults does so for annotations.
+func annotationFaults(path *field.Path, annotations map[string]string) field.ErrorList {
+	return keyFaults(path, annotations, apivalidation.ValidateAnnotations)
+}
+
+func keyFaults(path *field.Path, entries map[string]string, validate func(map[string]string, *field.Path) field.ErrorList) field.ErrorList {
+	all := validate(entries, path)
+	if len(all) == 0 {
+		return nil
+	}
+	var errs field.ErrorList
+	for k, v := range entries {
+		errs = append(errs, validate(map[string]string{k: v}, path.Key(k))...)
+	}
+	if len(errs) == 0 {
+		return all // it is all of them together that are too large
+	}
+	return errs
 }
 
 func validateImage(path *field.Path, image string) field.ErrorList {
@@ -173,14 +197,14 @@ func validateSelector(app *v1alpha1.AppService) field.ErrorList {
 		// or everything, depending on who reads it.
 		return field.ErrorList{field.Invalid(path, "{}", "must have at least one label")}
 	}
-	return metav1validation.ValidateLabels(app.Spec.Selector, path)
+	return labelFaults(path, app.Spec.Selector)
 }
 
 // validatePodLabels refuses what would contradict the selector, and the labels
 // that appsvc sets itself.
 func validatePodLabels(app *v1alpha1.AppService) field.ErrorList {
 	path := paths.podLabels
-	errs := metav1validation.ValidateLabels(app.Spec.PodLabels, path)
+	errs := labelFaults(path, app.Spec.PodLabels)
 	selects := selector(app)
 	for k, v := range engineLabels(app) {
 		if got, ok := app.Spec.PodLabels[k]; ok && got != v {

@@ -18,8 +18,16 @@ import (
 func validateContainers(s *v1alpha1.AppServiceSpec) field.ErrorList {
 	var errs field.ErrorList
 	spec := paths.spec
-	volumes, volumeErrs := validateVolumes(spec.Child("volumes"), s.Volumes)
+	containers := map[string]bool{containerName(s): true}
+	for i := range s.InitContainers {
+		containers[s.InitContainers[i].Name] = true
+	}
+	for i := range s.Sidecars {
+		containers[s.Sidecars[i].Name] = true
+	}
+	volumes, volumeErrs := validateVolumes(spec.Child("volumes"), s.Volumes, containers)
 	errs = append(errs, volumeErrs...)
+	errs = append(errs, validateEnv(paths.env, s.Env, volumes)...)
 	errs = append(errs, validateMounts(spec.Child("volumeMounts"), s.VolumeMounts, volumes)...)
 
 	var ports []string
@@ -76,7 +84,7 @@ func validateContainer(at *field.Path, c *corev1.Container, names map[string]boo
 	names[c.Name] = true
 	errs = append(errs, validateImage(at.Child("image"), c.Image)...)
 	errs = append(errs, oneOf(at.Child("imagePullPolicy"), c.ImagePullPolicy, corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)...)
-	errs = append(errs, validateEnv(at.Child("env"), c.Env)...)
+	errs = append(errs, validateEnv(at.Child("env"), c.Env, volumes)...)
 	errs = append(errs, validateEnvFrom(at.Child("envFrom"), c.EnvFrom)...)
 	errs = append(errs, validateResources(at.Child("resources"), &c.Resources)...)
 	errs = append(errs, validateContainerPorts(at.Child("ports"), c.Ports)...)
@@ -229,7 +237,7 @@ func duplicatePorts(at *field.Path, ports []corev1.ContainerPort) field.ErrorLis
 }
 
 // validateVolumes gives the names of the volumes too.
-func validateVolumes(at *field.Path, volumes []corev1.Volume) (map[string]bool, field.ErrorList) {
+func validateVolumes(at *field.Path, volumes []corev1.Volume, containers map[string]bool) (map[string]bool, field.ErrorList) {
 	var errs field.ErrorList
 	names := make(map[string]bool, len(volumes))
 	for i := range volumes {
@@ -255,12 +263,12 @@ func validateVolumes(at *field.Path, volumes []corev1.Volume) (map[string]bool, 
 		default:
 			errs = append(errs, field.Forbidden(here, "more than one source"))
 		}
-		errs = append(errs, validateVolumeSource(here, &v.VolumeSource)...)
+		errs = append(errs, validateVolumeSource(here, &v.VolumeSource, containers)...)
 	}
 	return names, errs
 }
 
-func validateVolumeSource(at *field.Path, s *corev1.VolumeSource) field.ErrorList {
+func validateVolumeSource(at *field.Path, s *corev1.VolumeSource, containers map[string]bool) field.ErrorList {
 	var errs field.ErrorList
 	if s.ConfigMap != nil {
 		errs = append(errs, objectName(at.Child("configMap", "name"), s.ConfigMap.Name)...)
@@ -278,6 +286,39 @@ func validateVolumeSource(at *field.Path, s *corev1.VolumeSource) field.ErrorLis
 	}
 	if s.HostPath != nil && s.HostPath.Path == "" {
 		errs = append(errs, field.Required(at.Child("hostPath", "path"), ""))
+	}
+	if s.DownwardAPI != nil {
+		errs = append(errs, validateDownward(at.Child("downwardAPI", "items"), s.DownwardAPI.Items, containers)...)
+	}
+	if s.Projected != nil {
+		for i := range s.Projected.Sources {
+			errs = append(errs, validateProjection(at.Child("projected", "sources").Index(i), &s.Projected.Sources[i], containers)...)
+		}
+	}
+	return errs
+}
+
+func validateProjection(at *field.Path, p *corev1.VolumeProjection, containers map[string]bool) field.ErrorList {
+	var errs field.ErrorList
+	if n := len(plain(p)); n != 1 {
+		errs = append(errs, field.Invalid(at, n, "must have one source"))
+	}
+	if p.ConfigMap != nil {
+		errs = append(errs, objectName(at.Child("configMap", "name"), p.ConfigMap.Name)...)
+		errs = append(errs, validateItems(at.Child("configMap", "items"), p.ConfigMap.Items)...)
+	}
+	if p.Secret != nil {
+		errs = append(errs, objectName(at.Child("secret", "name"), p.Secret.Name)...)
+		errs = append(errs, validateItems(at.Child("secret", "items"), p.Secret.Items)...)
+	}
+	if p.DownwardAPI != nil {
+		errs = append(errs, validateDownward(at.Child("downwardAPI", "items"), p.DownwardAPI.Items, containers)...)
+	}
+	if t := p.ServiceAccountToken; t != nil {
+		errs = append(errs, relativePath(at.Child("serviceAccountToken", "path"), t.Path, true)...)
+		if e := t.ExpirationSeconds; e != nil && *e < 600 {
+			errs = append(errs, field.Invalid(at.Child("serviceAccountToken", "expirationSeconds"), *e, "must be 600 or more"))
+		}
 	}
 	return errs
 }

@@ -13,7 +13,7 @@ import (
 // validateEnv refuses a name that occurs twice: the API server keeps such a list
 // under POST, and answers an apply of it with an error that names no field
 // (kubernetes/kubernetes#58477).
-func validateEnv(path *field.Path, vars []corev1.EnvVar) field.ErrorList {
+func validateEnv(path *field.Path, vars []corev1.EnvVar, volumes map[string]bool) field.ErrorList {
 	var errs field.ErrorList
 	seen := make(map[string]bool, len(vars))
 	for i := range vars {
@@ -35,26 +35,21 @@ func validateEnv(path *field.Path, vars []corev1.EnvVar) field.ErrorList {
 		if v.Value != "" {
 			errs = append(errs, field.Forbidden(path.Index(i).Child("valueFrom"), "there is a value already"))
 		}
-		errs = append(errs, validateEnvSource(path.Index(i).Child("valueFrom"), v.ValueFrom)...)
+		errs = append(errs, validateEnvSource(path.Index(i).Child("valueFrom"), v.ValueFrom, volumes)...)
 	}
 	return errs
 }
 
-func validateEnvSource(path *field.Path, src *corev1.EnvVarSource) field.ErrorList {
+func validateEnvSource(path *field.Path, src *corev1.EnvVarSource, volumes map[string]bool) field.ErrorList {
 	var errs field.ErrorList
 	var given []string
 	if r := src.FieldRef; r != nil {
 		given = append(given, "fieldRef")
-		if r.FieldPath == "" {
-			errs = append(errs, field.Required(path.Child("fieldRef", "fieldPath"), ""))
-		}
-		errs = append(errs, oneOf(path.Child("fieldRef", "apiVersion"), r.APIVersion, "v1")...)
+		errs = append(errs, validateFieldRef(path.Child("fieldRef"), r, envFields[:])...)
 	}
 	if r := src.ResourceFieldRef; r != nil {
 		given = append(given, "resourceFieldRef")
-		if r.Resource == "" {
-			errs = append(errs, field.Required(path.Child("resourceFieldRef", "resource"), ""))
-		}
+		errs = append(errs, validateResourceFieldRef(path.Child("resourceFieldRef"), r)...)
 	}
 	if r := src.ConfigMapKeyRef; r != nil {
 		given = append(given, "configMapKeyRef")
@@ -66,10 +61,13 @@ func validateEnvSource(path *field.Path, src *corev1.EnvVarSource) field.ErrorLi
 	}
 	if r := src.FileKeyRef; r != nil {
 		given = append(given, "fileKeyRef")
-		for name, value := range map[string]string{"volumeName": r.VolumeName, "path": r.Path, "key": r.Key} {
-			if value == "" {
-				errs = append(errs, field.Required(path.Child("fileKeyRef", name), ""))
-			}
+		at := path.Child("fileKeyRef")
+		if !volumes[r.VolumeName] {
+			errs = append(errs, field.NotFound(at.Child("volumeName"), r.VolumeName))
+		}
+		errs = append(errs, relativePath(at.Child("path"), r.Path, true)...)
+		if r.Key == "" {
+			errs = append(errs, field.Required(at.Child("key"), ""))
 		}
 	}
 	switch len(given) {
@@ -138,15 +136,35 @@ func validateResources(path *field.Path, r *corev1.ResourceRequirements) field.E
 				"must equal the limit, "+limit.String()+": this resource is not overcommitted"))
 		}
 	}
-	seen := make(map[string]bool, len(r.Claims))
-	for i, c := range r.Claims {
-		at := path.Child("claims").Index(i)
-		if c.Name == "" {
-			errs = append(errs, field.Required(at.Child("name"), ""))
-		} else if seen[c.Name] {
-			errs = append(errs, field.Duplicate(at, c.Name))
+	if len(r.Claims) > 0 {
+		errs = append(errs, field.Forbidden(path.Child("claims"), "refers to resourceClaims of the pod, which an AppService has none of"))
+	}
+	return append(errs, validateHugePages(path, r)...)
+}
+
+// validateHugePages demands what the kubelet does: pages in whole numbers, and a
+// request for something else beside them.
+func validateHugePages(path *field.Path, r *corev1.ResourceRequirements) field.ErrorList {
+	var errs field.ErrorList
+	pages, others := false, false
+	for name, q := range r.Limits {
+		switch size, ok := strings.CutPrefix(string(name), corev1.ResourceHugePagesPrefix); {
+		case ok:
+			pages = true
+			at := path.Child("limits").Key(string(name))
+			if page, err := resource.ParseQuantity(size); err != nil || page.Sign() <= 0 {
+				errs = append(errs, field.Invalid(at, string(name), "must end with the size of a page, such as 2Mi"))
+			} else if q.Value()%page.Value() != 0 {
+				errs = append(errs, field.Invalid(at, q.String(), "must be a multiple of the size of a page"))
+			}
+		case name == corev1.ResourceCPU, name == corev1.ResourceMemory:
+			others = true
 		}
-		seen[c.Name] = true
+	}
+	_, cpu := r.Requests[corev1.ResourceCPU]
+	_, memory := r.Requests[corev1.ResourceMemory]
+	if pages && !others && !cpu && !memory {
+		errs = append(errs, field.Required(path.Child("limits"), "huge pages need cpu or memory beside them"))
 	}
 	return errs
 }
@@ -182,6 +200,9 @@ func native(name string) bool {
 func resourceName(name string) string {
 	if msgs := validation.IsQualifiedName(name); len(msgs) > 0 {
 		return strings.Join(msgs, "; ")
+	}
+	if strings.HasPrefix(name, "requests.") {
+		return "must not begin with \"requests.\", which quotas use"
 	}
 	if strings.Contains(name, "/") {
 		return ""

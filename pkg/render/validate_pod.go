@@ -5,7 +5,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -21,7 +20,7 @@ func validatePod(s *v1alpha1.AppServiceSpec) field.ErrorList {
 		errs = append(errs, objectName(spec.Child("serviceAccountName"), s.ServiceAccountName)...)
 	}
 	if a := s.ServiceAccount; a != nil {
-		errs = append(errs, apivalidation.ValidateAnnotations(a.Annotations, spec.Child("serviceAccount", "annotations"))...)
+		errs = append(errs, annotationFaults(spec.Child("serviceAccount", "annotations"), a.Annotations)...)
 		if a.Create && s.ServiceAccountName != "" {
 			errs = append(errs, field.Forbidden(spec.Child("serviceAccountName"), "spec.serviceAccount.create makes a ServiceAccount of the AppService's name, and the pods have that"))
 		}
@@ -49,7 +48,7 @@ func validatePod(s *v1alpha1.AppServiceSpec) field.ErrorList {
 	if s.DNSPolicy == corev1.DNSNone && (s.DNSConfig == nil || len(s.DNSConfig.Nameservers) == 0) {
 		errs = append(errs, field.Required(spec.Child("dnsConfig", "nameservers"), "dnsPolicy None takes its name servers from here"))
 	}
-	errs = append(errs, metav1validation.ValidateLabels(s.NodeSelector, spec.Child("nodeSelector"))...)
+	errs = append(errs, labelFaults(spec.Child("nodeSelector"), s.NodeSelector)...)
 	errs = append(errs, validateTolerations(spec.Child("tolerations"), s.Tolerations)...)
 	errs = append(errs, validateSpread(spec.Child("topologySpreadConstraints"), s.TopologySpreadConstraints)...)
 	if s.PriorityClassName != "" {

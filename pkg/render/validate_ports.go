@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -130,13 +128,13 @@ func validateService(app *v1alpha1.AppService) field.ErrorList {
 	}
 	errs := oneOf(paths.serviceType, s.Type,
 		corev1.ServiceTypeClusterIP, corev1.ServiceTypeNodePort, corev1.ServiceTypeLoadBalancer)
-	errs = append(errs, metav1validation.ValidateLabels(s.Labels, paths.serviceLabels)...)
+	errs = append(errs, labelFaults(paths.serviceLabels, s.Labels)...)
 	for k, v := range engineLabels(app) {
 		if got, ok := s.Labels[k]; ok && got != v {
 			errs = append(errs, field.Forbidden(paths.serviceLabels.Key(k), fmt.Sprintf("appsvc sets this label, to %q", v)))
 		}
 	}
-	errs = append(errs, apivalidation.ValidateAnnotations(s.Annotations, paths.serviceAnnotations)...)
+	errs = append(errs, annotationFaults(paths.serviceAnnotations, s.Annotations)...)
 	return append(errs, validateServiceOptions(app)...)
 }
 
