@@ -63,6 +63,7 @@ func newBuild(s streams) *cobra.Command {
 type result struct {
 	objects []output
 	faults  []*manifest.Fault
+	scaling scaling
 	// text is where the text of the objects is put together.
 	text []byte
 }
@@ -109,11 +110,13 @@ func runBuild(ctx context.Context, s streams, o buildOptions, paths []string) er
 	seen := newIdentities()
 	objects := 0
 	var twice *manifest.Object // the last one that was there before
+	var scaling scaling
 	err = inOrder(ctx,
 		func(yield func(batch) bool) { in.read(ctx, yield) },
 		b.batch,
 		func(r result) error {
 			report.add(r.faults)
+			scaling.merge(r.scaling)
 			for _, out := range r.objects {
 				progress.count.Add(1)
 				objects++
@@ -138,6 +141,7 @@ func runBuild(ctx context.Context, s streams, o buildOptions, paths []string) er
 	if err != nil {
 		return err
 	}
+	report.add(scaling.warnings())
 	if objects == 0 && !report.failed() {
 		report.add([]*manifest.Fault{{File: paths[0], Message: "there is nothing to build: no object in " + quoted(paths)}})
 	}
@@ -209,6 +213,7 @@ func (b *builder) appService(o *manifest.Object, r *result) {
 	if len(faults)+len(errs) > 0 {
 		return
 	}
+	r.scaling.add(o, app)
 	source := output{id: o.ID, source: o}
 	if b.options.keepSources {
 		text, faults := b.verbatim(o)
@@ -245,6 +250,9 @@ func (b *builder) other(o *manifest.Object, r *result) {
 	if len(faults) > 0 {
 		r.faults = append(r.faults, faults...)
 		return
+	}
+	if scalesAppService(o) {
+		r.scaling.add(o, nil)
 	}
 	r.objects = append(r.objects, output{id: o.ID, text: text, source: o})
 }

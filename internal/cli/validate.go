@@ -51,6 +51,7 @@ type finding struct {
 type verdict struct {
 	findings []finding
 	apps     []*manifest.Object
+	scaling  scaling
 }
 
 func runValidate(ctx context.Context, s streams, format string, target targetOptions, paths []string) error {
@@ -75,10 +76,12 @@ func runValidate(ctx context.Context, s streams, format string, target targetOpt
 	seen := newIdentities()
 	apps := 0
 	failed := false
+	var scaling scaling
 	err = inOrder(ctx,
 		func(yield func(batch) bool) { in.read(ctx, yield) },
 		v.batch,
 		func(got verdict) error {
+			scaling.merge(got.scaling)
 			for _, o := range got.apps {
 				progress.count.Add(1)
 				apps++
@@ -97,6 +100,11 @@ func runValidate(ctx context.Context, s streams, format string, target targetOpt
 	progress.stop()
 	if err != nil {
 		return err
+	}
+	for _, fault := range scaling.warnings() {
+		if err := printer.add(finding{fault, "render"}); err != nil {
+			return err
+		}
 	}
 	if apps == 0 && !failed {
 		failed = true
@@ -141,6 +149,9 @@ func (v *validator) batch(in batch) verdict {
 			add("input", fault)
 		}
 		if !o.IsAppService() {
+			if scalesAppService(o) {
+				r.scaling.add(o, nil)
+			}
 			continue
 		}
 		r.apps = append(r.apps, o)
@@ -152,6 +163,7 @@ func (v *validator) batch(in batch) verdict {
 		if app == nil {
 			continue
 		}
+		r.scaling.add(o, app)
 		errs, warnings := render.Validate(app, v.options)
 		for _, w := range warnings {
 			fault := o.Fault(w.Field, w.Message)
