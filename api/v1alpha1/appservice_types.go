@@ -4,6 +4,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -246,6 +247,23 @@ type AppServiceSpec struct {
 	// +optional
 	DisruptionBudget *DisruptionBudgetSpec `json:"disruptionBudget,omitempty"`
 
+	// files are put into the main container: their absolute paths, and what is in
+	// them. They come in an immutable ConfigMap whose name has a hash of them, so
+	// that a changed file replaces the pods.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=200
+	Files map[string]string `json:"files,omitempty"`
+
+	// ingress makes an Ingress.
+	// +optional
+	Ingress *IngressSpec `json:"ingress,omitempty"`
+	// networkPolicy makes a NetworkPolicy for the pods.
+	// +optional
+	NetworkPolicy *NetworkPolicySpec `json:"networkPolicy,omitempty"`
+	// monitoring makes a ServiceMonitor of the Prometheus operator.
+	// +optional
+	Monitoring *MonitoringSpec `json:"monitoring,omitempty"`
+
 	// ports are the ports of the Service. No ports, no Service.
 	// +optional
 	// +kubebuilder:validation:MaxItems=100
@@ -337,6 +355,79 @@ type DisruptionBudgetSpec struct {
 	// +optional
 	// +kubebuilder:validation:Enum="";IfHealthyBudget;AlwaysAllow
 	UnhealthyPodEvictionPolicy policyv1.UnhealthyPodEvictionPolicyType `json:"unhealthyPodEvictionPolicy,omitempty"`
+}
+
+// IngressSpec is an Ingress of networking.k8s.io/v1 that leads to the Service.
+type IngressSpec struct {
+	// className chooses the controller. Absent means the cluster's default.
+	// +optional
+	ClassName *string `json:"className,omitempty"`
+	// annotations of the Ingress.
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty"`
+	// hosts are the names that are served. Absent means any.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=50
+	Hosts []string `json:"hosts,omitempty"`
+	// paths are the same for each host. Absent means all, on the first port.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=50
+	Paths []IngressPath `json:"paths,omitempty"`
+	// tls says which Secrets hold the certificates of which hosts.
+	// +optional
+	// +listType=atomic
+	TLS []networkingv1.IngressTLS `json:"tls,omitempty"`
+}
+
+// IngressPath is a path that leads to a port.
+type IngressPath struct {
+	// path that is served. Absent means "/".
+	// +optional
+	Path string `json:"path,omitempty"`
+	// pathType says how the path is compared. Absent means Prefix.
+	// +optional
+	// +kubebuilder:validation:Enum=Exact;Prefix;ImplementationSpecific
+	PathType *networkingv1.PathType `json:"pathType,omitempty"`
+	// port is the name, or the number, of one of the ports. Absent means the first.
+	// +optional
+	Port *intstr.IntOrString `json:"port,omitempty"`
+}
+
+// NetworkPolicySpec is a NetworkPolicy of networking.k8s.io/v1 for the pods.
+type NetworkPolicySpec struct {
+	// ingress is the traffic to the pods that is allowed.
+	// +optional
+	// +listType=atomic
+	Ingress []networkingv1.NetworkPolicyIngressRule `json:"ingress,omitempty"`
+	// egress is the traffic from the pods that is allowed.
+	// +optional
+	// +listType=atomic
+	Egress []networkingv1.NetworkPolicyEgressRule `json:"egress,omitempty"`
+	// policyTypes are the directions in which only what is listed is allowed.
+	// Absent means those that something is listed for, and Ingress where there is
+	// nothing.
+	// +optional
+	// +listType=atomic
+	PolicyTypes []networkingv1.PolicyType `json:"policyTypes,omitempty"`
+}
+
+// MonitoringSpec is a ServiceMonitor of monitoring.coreos.com/v1.
+type MonitoringSpec struct {
+	// port is the name of one of the ports. Absent means the first, which then needs
+	// a name.
+	// +optional
+	Port string `json:"port,omitempty"`
+	// path of the metrics. Absent means /metrics.
+	// +optional
+	Path string `json:"path,omitempty"`
+	// interval between two looks, such as 30s. Absent means Prometheus' own.
+	// +optional
+	Interval string `json:"interval,omitempty"`
+	// labels of the ServiceMonitor, by which a Prometheus finds it.
+	// +optional
+	Labels map[string]string `json:"labels,omitempty"`
 }
 
 // DriftPolicy says what happens to a child that somebody else changed.

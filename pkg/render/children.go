@@ -16,12 +16,23 @@ type child struct {
 }
 
 // children are all of them, in the order in which they are applied: what pods need
-// before the pods, what acts on pods after them.
+// before the pods, and a policy before the traffic that it is about; what acts on
+// pods, or leads to them, after them.
 var children = [...]child{
 	{
 		gvk: schema.GroupVersionKind{Version: "v1", Kind: "ServiceAccount"}, since: "1.0",
 		wanted: func(s *v1alpha1.AppServiceSpec) bool { return s.ServiceAccount != nil && s.ServiceAccount.Create },
 		render: (*renderer).serviceAccount,
+	},
+	{
+		gvk: schema.GroupVersionKind{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"}, since: "1.7",
+		wanted: func(s *v1alpha1.AppServiceSpec) bool { return s.NetworkPolicy != nil },
+		render: (*renderer).networkPolicy,
+	},
+	{
+		gvk: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, since: "1.2",
+		wanted: func(s *v1alpha1.AppServiceSpec) bool { return len(s.Files) > 0 },
+		render: (*renderer).files,
 	},
 	{
 		gvk: schema.GroupVersionKind{Version: "v1", Kind: "Service"}, since: "1.0",
@@ -42,5 +53,16 @@ var children = [...]child{
 		gvk: schema.GroupVersionKind{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"}, since: "1.21",
 		wanted: func(s *v1alpha1.AppServiceSpec) bool { return s.DisruptionBudget != nil },
 		render: (*renderer).disruptionBudget,
+	},
+	{
+		gvk: schema.GroupVersionKind{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"}, since: "1.19",
+		wanted: func(s *v1alpha1.AppServiceSpec) bool { return s.Ingress != nil },
+		render: (*renderer).ingress,
+	},
+	{
+		// Served where the Prometheus operator is installed.
+		gvk: schema.GroupVersionKind{Group: "monitoring.coreos.com", Version: "v1", Kind: "ServiceMonitor"}, since: "1.16",
+		wanted: func(s *v1alpha1.AppServiceSpec) bool { return s.Monitoring != nil },
+		render: (*renderer).serviceMonitor,
 	},
 }

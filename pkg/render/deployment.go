@@ -80,7 +80,7 @@ func (r *renderer) container() map[string]any {
 	if res := resources(&s.Resources); len(res) > 0 {
 		c["resources"] = res
 	}
-	put(c, "volumeMounts", nativeList(s.VolumeMounts, nil))
+	put(c, "volumeMounts", append(nativeList(s.VolumeMounts, nil), r.fileMounts()...))
 	for name, probe := range map[string]*corev1.Probe{
 		"livenessProbe": s.LivenessProbe, "readinessProbe": s.ReadinessProbe, "startupProbe": s.StartupProbe,
 	} {

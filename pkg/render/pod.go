@@ -29,7 +29,7 @@ func (r *renderer) podSpec() map[string]any {
 		r.normalizeContainer(c)
 	})
 	put(spec, "initContainers", append(sidecars, nativeList(s.InitContainers, r.normalizeContainer)...))
-	put(spec, "volumes", nativeList(s.Volumes, normalizeVolume))
+	put(spec, "volumes", append(nativeList(s.Volumes, normalizeVolume), r.filesVolume()...))
 	if context := r.podSecurity(); context != nil {
 		putMap(spec, "securityContext", plain(context))
 	}

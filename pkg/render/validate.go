@@ -83,6 +83,10 @@ func validate(app *v1alpha1.AppService) (portTable, field.ErrorList) {
 	errs = append(errs, validateRollout(s)...)
 	errs = append(errs, validateAutoscaling(s)...)
 	errs = append(errs, validateDisruptionBudget(s)...)
+	errs = append(errs, validateFiles(s)...)
+	errs = append(errs, validateIngress(s)...)
+	errs = append(errs, validateNetworkPolicy(s)...)
+	errs = append(errs, validateMonitoring(app)...)
 	errs = append(errs, validateService(app)...)
 	errs = append(errs, validateServicePorts(paths.ports, s)...)
 

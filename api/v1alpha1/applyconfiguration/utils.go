@@ -28,8 +28,16 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.DisruptionBudgetSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ImagePullSecret"):
 		return &apiv1alpha1.ImagePullSecretApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("IngressPath"):
+		return &apiv1alpha1.IngressPathApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("IngressSpec"):
+		return &apiv1alpha1.IngressSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("InventoryEntry"):
 		return &apiv1alpha1.InventoryEntryApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("MonitoringSpec"):
+		return &apiv1alpha1.MonitoringSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("NetworkPolicySpec"):
+		return &apiv1alpha1.NetworkPolicySpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ServiceAccountSpec"):
 		return &apiv1alpha1.ServiceAccountSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ServicePort"):

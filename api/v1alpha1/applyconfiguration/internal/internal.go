@@ -2020,6 +2020,88 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: runAsUserName
       type:
         scalar: string
+- name: io.k8s.api.networking.v1.IPBlock
+  map:
+    fields:
+    - name: cidr
+      type:
+        scalar: string
+    - name: except
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+- name: io.k8s.api.networking.v1.IngressTLS
+  map:
+    fields:
+    - name: hosts
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: secretName
+      type:
+        scalar: string
+- name: io.k8s.api.networking.v1.NetworkPolicyEgressRule
+  map:
+    fields:
+    - name: ports
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.api.networking.v1.NetworkPolicyPort
+          elementRelationship: atomic
+    - name: to
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.api.networking.v1.NetworkPolicyPeer
+          elementRelationship: atomic
+- name: io.k8s.api.networking.v1.NetworkPolicyIngressRule
+  map:
+    fields:
+    - name: from
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.api.networking.v1.NetworkPolicyPeer
+          elementRelationship: atomic
+    - name: ports
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.api.networking.v1.NetworkPolicyPort
+          elementRelationship: atomic
+- name: io.k8s.api.networking.v1.NetworkPolicyPeer
+  map:
+    fields:
+    - name: ipBlock
+      type:
+        namedType: io.k8s.api.networking.v1.IPBlock
+    - name: namespaceSelector
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector
+    - name: podSelector
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector
+- name: io.k8s.api.networking.v1.NetworkPolicyPort
+  map:
+    fields:
+    - name: endPort
+      type:
+        scalar: numeric
+    - name: port
+      type:
+        namedType: io.k8s.apimachinery.pkg.util.intstr.IntOrString
+    - name: protocol
+      type:
+        namedType: io.k8s.api.core.v1.Protocol
+- name: io.k8s.api.networking.v1.PathType
+  scalar: string
+- name: io.k8s.api.networking.v1.PolicyType
+  scalar: string
 - name: io.k8s.api.policy.v1.UnhealthyPodEvictionPolicyType
   scalar: string
 - name: io.k8s.apimachinery.pkg.api.resource.Quantity
@@ -2306,6 +2388,11 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             namedType: io.k8s.api.core.v1.EnvFromSource
           elementRelationship: atomic
+    - name: files
+      type:
+        map:
+          elementType:
+            scalar: string
     - name: hostAliases
       type:
         list:
@@ -2328,6 +2415,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - name
+    - name: ingress
+      type:
+        namedType: io.kudevops.appsvc.api.v1alpha1.IngressSpec
     - name: initContainers
       type:
         list:
@@ -2345,6 +2435,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: minReadySeconds
       type:
         scalar: numeric
+    - name: monitoring
+      type:
+        namedType: io.kudevops.appsvc.api.v1alpha1.MonitoringSpec
+    - name: networkPolicy
+      type:
+        namedType: io.kudevops.appsvc.api.v1alpha1.NetworkPolicySpec
     - name: nodeSelector
       type:
         map:
@@ -2555,6 +2651,47 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: name
       type:
         scalar: string
+- name: io.kudevops.appsvc.api.v1alpha1.IngressPath
+  map:
+    fields:
+    - name: path
+      type:
+        scalar: string
+    - name: pathType
+      type:
+        namedType: io.k8s.api.networking.v1.PathType
+    - name: port
+      type:
+        namedType: io.k8s.apimachinery.pkg.util.intstr.IntOrString
+- name: io.kudevops.appsvc.api.v1alpha1.IngressSpec
+  map:
+    fields:
+    - name: annotations
+      type:
+        map:
+          elementType:
+            scalar: string
+    - name: className
+      type:
+        scalar: string
+    - name: hosts
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: paths
+      type:
+        list:
+          elementType:
+            namedType: io.kudevops.appsvc.api.v1alpha1.IngressPath
+          elementRelationship: atomic
+    - name: tls
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.api.networking.v1.IngressTLS
+          elementRelationship: atomic
 - name: io.kudevops.appsvc.api.v1alpha1.InventoryEntry
   map:
     fields:
@@ -2570,6 +2707,44 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: version
       type:
         scalar: string
+- name: io.kudevops.appsvc.api.v1alpha1.MonitoringSpec
+  map:
+    fields:
+    - name: interval
+      type:
+        scalar: string
+    - name: labels
+      type:
+        map:
+          elementType:
+            scalar: string
+    - name: path
+      type:
+        scalar: string
+    - name: port
+      type:
+        scalar: string
+- name: io.kudevops.appsvc.api.v1alpha1.NetworkPolicySpec
+  map:
+    fields:
+    - name: egress
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.api.networking.v1.NetworkPolicyEgressRule
+          elementRelationship: atomic
+    - name: ingress
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.api.networking.v1.NetworkPolicyIngressRule
+          elementRelationship: atomic
+    - name: policyTypes
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.api.networking.v1.PolicyType
+          elementRelationship: atomic
 - name: io.kudevops.appsvc.api.v1alpha1.Profile
   scalar: string
 - name: io.kudevops.appsvc.api.v1alpha1.SecurityProfile

@@ -116,6 +116,16 @@ type AppServiceSpecApplyConfiguration struct {
 	Autoscaling *AutoscalingSpecApplyConfiguration `json:"autoscaling,omitempty"`
 	// disruptionBudget makes a PodDisruptionBudget.
 	DisruptionBudget *DisruptionBudgetSpecApplyConfiguration `json:"disruptionBudget,omitempty"`
+	// files are put into the main container: their absolute paths, and what is in
+	// them. They come in an immutable ConfigMap whose name has a hash of them, so
+	// that a changed file replaces the pods.
+	Files map[string]string `json:"files,omitempty"`
+	// ingress makes an Ingress.
+	Ingress *IngressSpecApplyConfiguration `json:"ingress,omitempty"`
+	// networkPolicy makes a NetworkPolicy for the pods.
+	NetworkPolicy *NetworkPolicySpecApplyConfiguration `json:"networkPolicy,omitempty"`
+	// monitoring makes a ServiceMonitor of the Prometheus operator.
+	Monitoring *MonitoringSpecApplyConfiguration `json:"monitoring,omitempty"`
 	// ports are the ports of the Service. No ports, no Service.
 	Ports []ServicePortApplyConfiguration `json:"ports,omitempty"`
 	// service is what the Service has beyond its ports.
@@ -552,6 +562,44 @@ func (b *AppServiceSpecApplyConfiguration) WithAutoscaling(value *AutoscalingSpe
 // If called multiple times, the DisruptionBudget field is set to the value of the last call.
 func (b *AppServiceSpecApplyConfiguration) WithDisruptionBudget(value *DisruptionBudgetSpecApplyConfiguration) *AppServiceSpecApplyConfiguration {
 	b.DisruptionBudget = value
+	return b
+}
+
+// WithFiles puts the entries into the Files field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, the entries provided by each call will be put on the Files field,
+// overwriting an existing map entries in Files field with the same key.
+func (b *AppServiceSpecApplyConfiguration) WithFiles(entries map[string]string) *AppServiceSpecApplyConfiguration {
+	if b.Files == nil && len(entries) > 0 {
+		b.Files = make(map[string]string, len(entries))
+	}
+	for k, v := range entries {
+		b.Files[k] = v
+	}
+	return b
+}
+
+// WithIngress sets the Ingress field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Ingress field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithIngress(value *IngressSpecApplyConfiguration) *AppServiceSpecApplyConfiguration {
+	b.Ingress = value
+	return b
+}
+
+// WithNetworkPolicy sets the NetworkPolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the NetworkPolicy field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithNetworkPolicy(value *NetworkPolicySpecApplyConfiguration) *AppServiceSpecApplyConfiguration {
+	b.NetworkPolicy = value
+	return b
+}
+
+// WithMonitoring sets the Monitoring field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Monitoring field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithMonitoring(value *MonitoringSpecApplyConfiguration) *AppServiceSpecApplyConfiguration {
+	b.Monitoring = value
 	return b
 }
 
