@@ -257,6 +257,9 @@ type AppServiceSpec struct {
 	// ingress makes an Ingress.
 	// +optional
 	Ingress *IngressSpec `json:"ingress,omitempty"`
+	// route makes an HTTPRoute of the Gateway API.
+	// +optional
+	Route *RouteSpec `json:"route,omitempty"`
 	// networkPolicy makes a NetworkPolicy for the pods.
 	// +optional
 	NetworkPolicy *NetworkPolicySpec `json:"networkPolicy,omitempty"`
@@ -393,6 +396,84 @@ type IngressPath struct {
 	// port is the name, or the number, of one of the ports. Absent means the first.
 	// +optional
 	Port *intstr.IntOrString `json:"port,omitempty"`
+}
+
+// RouteSpec is an HTTPRoute of gateway.networking.k8s.io/v1 that leads to the
+// Service.
+type RouteSpec struct {
+	// parentRefs are the Gateways that the route is attached to.
+	// +required
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	ParentRefs []RouteParent `json:"parentRefs"`
+	// annotations of the HTTPRoute.
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty"`
+	// hostnames that are served. Absent means those of the Gateway.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=16
+	Hostnames []string `json:"hostnames,omitempty"`
+	// rules say what leads to which port. Absent means all, to the first port.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	Rules []RouteRule `json:"rules,omitempty"`
+}
+
+// RouteParent is a Gateway.
+type RouteParent struct {
+	// name of the Gateway.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+	// namespace of the Gateway. Absent means that of the AppService.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+	// sectionName is the name of one of its listeners. Absent means all.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	SectionName string `json:"sectionName,omitempty"`
+	// port of its listeners. Absent means all.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	Port *int32 `json:"port,omitempty"`
+}
+
+// RouteRule leads requests to a port.
+type RouteRule struct {
+	// matches: a request that fits one of them is led to the port. Absent means any.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	Matches []RouteMatch `json:"matches,omitempty"`
+	// port is the name, or the number, of one of the ports. Absent means the first.
+	// +optional
+	Port *intstr.IntOrString `json:"port,omitempty"`
+}
+
+// RouteMatch is what a request must be like.
+type RouteMatch struct {
+	// path that is asked for. Absent means any.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Path string `json:"path,omitempty"`
+	// pathType says how the path is compared. Absent means PathPrefix.
+	// +optional
+	// +kubebuilder:validation:Enum="";Exact;PathPrefix;RegularExpression
+	PathType string `json:"pathType,omitempty"`
+	// method of the request. Absent means any.
+	// +optional
+	// +kubebuilder:validation:Enum="";GET;HEAD;POST;PUT;DELETE;CONNECT;OPTIONS;TRACE;PATCH
+	Method string `json:"method,omitempty"`
+	// headers that the request must have, with their values.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=16
+	Headers map[string]string `json:"headers,omitempty"`
 }
 
 // NetworkPolicySpec is a NetworkPolicy of networking.k8s.io/v1 for the pods.

@@ -181,8 +181,8 @@ func strictDecode(t *testing.T, stream []byte) {
 			into = &networkingv1.NetworkPolicy{}
 		case "Ingress":
 			into = &networkingv1.Ingress{}
-		case "ServiceMonitor":
-			continue // a custom resource: the real API server checks it (test/controlplane)
+		case "ServiceMonitor", "HTTPRoute":
+			continue // custom resources: the real API server checks them (test/controlplane)
 		case "ServiceAccount":
 			into = &corev1.ServiceAccount{}
 		case "HorizontalPodAutoscaler":

@@ -188,7 +188,7 @@ func TestDefinitionHasOnlyKeywordsOfDraft07(t *testing.T) {
 func checkKeywords(t *testing.T, path string, schema map[string]any) {
 	t.Helper()
 	known := []string{
-		"additionalProperties", "anyOf", "default", "description", "enum", "format", "items", "maxItems", "maxProperties", "maxLength",
+		"additionalProperties", "anyOf", "default", "description", "enum", "format", "items", "maxItems", "minItems", "maxProperties", "maxLength",
 		"maximum", "minLength", "minProperties", "minimum", "pattern", "properties", "required", "type",
 	}
 	for keyword, value := range schema {

@@ -60,6 +60,12 @@ var children = [...]child{
 		render: (*renderer).ingress,
 	},
 	{
+		// Served where the Gateway API is installed.
+		gvk: schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"}, since: "1.24",
+		wanted: func(s *v1alpha1.AppServiceSpec) bool { return s.Route != nil },
+		render: (*renderer).route,
+	},
+	{
 		// Served where the Prometheus operator is installed.
 		gvk: schema.GroupVersionKind{Group: "monitoring.coreos.com", Version: "v1", Kind: "ServiceMonitor"}, since: "1.16",
 		wanted: func(s *v1alpha1.AppServiceSpec) bool { return s.Monitoring != nil },

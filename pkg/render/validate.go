@@ -85,6 +85,7 @@ func validate(app *v1alpha1.AppService) (portTable, field.ErrorList) {
 	errs = append(errs, validateDisruptionBudget(s)...)
 	errs = append(errs, validateFiles(s)...)
 	errs = append(errs, validateIngress(s)...)
+	errs = append(errs, validateRoute(s)...)
 	errs = append(errs, validateNetworkPolicy(s)...)
 	errs = append(errs, validateMonitoring(app)...)
 	errs = append(errs, validateService(app)...)

@@ -65,6 +65,111 @@ func validateIngress(s *v1alpha1.AppServiceSpec) field.ErrorList {
 	return errs
 }
 
+func validateRoute(s *v1alpha1.AppServiceSpec) field.ErrorList {
+	route := s.Route
+	if route == nil {
+		return nil
+	}
+	at := paths.spec.Child("route")
+	errs := annotationFaults(at.Child("annotations"), route.Annotations)
+	if len(s.Ports) == 0 {
+		errs = append(errs, field.Required(paths.ports, "spec.route leads to one of them"))
+	}
+	if len(route.ParentRefs) == 0 {
+		errs = append(errs, field.Required(at.Child("parentRefs"), "name a Gateway"))
+	}
+	for _, list := range []struct {
+		name     string
+		have, at int
+	}{{"parentRefs", len(route.ParentRefs), 32}, {"hostnames", len(route.Hostnames), 16}, {"rules", len(route.Rules), 16}} {
+		if list.have > list.at {
+			errs = append(errs, field.TooMany(at.Child(list.name), list.have, list.at))
+		}
+	}
+	parents := make(map[string]bool, len(route.ParentRefs))
+	for i, p := range route.ParentRefs {
+		here := at.Child("parentRefs").Index(i)
+		errs = append(errs, objectName(here.Child("name"), p.Name)...)
+		if p.Namespace != "" {
+			for _, msg := range validation.IsDNS1123Label(p.Namespace) {
+				errs = append(errs, field.Invalid(here.Child("namespace"), p.Namespace, msg))
+			}
+		}
+		if p.SectionName != "" {
+			errs = append(errs, objectName(here.Child("sectionName"), p.SectionName)...)
+		}
+		port := int32(0)
+		if p.Port != nil {
+			port = *p.Port
+			errs = append(errs, portFaults(here, "port", port)...)
+		}
+		key := fmt.Sprintf("%s/%s/%s/%d", p.Namespace, p.Name, p.SectionName, port)
+		if parents[key] {
+			errs = append(errs, field.Duplicate(here, p.Name))
+		}
+		parents[key] = true
+	}
+	hosts := make(map[string]bool, len(route.Hostnames))
+	for i, host := range route.Hostnames {
+		here := at.Child("hostnames").Index(i)
+		errs = append(errs, hostFaults(here, host)...)
+		if hosts[host] {
+			errs = append(errs, field.Duplicate(here, host))
+		}
+		hosts[host] = true
+	}
+	for i, rule := range route.Rules {
+		here := at.Child("rules").Index(i)
+		if rule.Port != nil && findPort(s.Ports, rule.Port) == nil {
+			errs = append(errs, field.NotFound(here.Child("port"), rule.Port.String()))
+		}
+		if len(rule.Matches) > 8 {
+			errs = append(errs, field.TooMany(here.Child("matches"), len(rule.Matches), 8))
+		}
+		for j := range rule.Matches {
+			errs = append(errs, validateRouteMatch(here.Child("matches").Index(j), &rule.Matches[j])...)
+		}
+	}
+	return errs
+}
+
+func validateRouteMatch(at *field.Path, m *v1alpha1.RouteMatch) field.ErrorList {
+	errs := oneOf(at.Child("pathType"), m.PathType, "Exact", "PathPrefix", "RegularExpression")
+	errs = append(errs, oneOf(at.Child("method"), m.Method,
+		"GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH")...)
+	if m.PathType != "RegularExpression" && m.Path != "" {
+		// The rules of the Gateway API's own schema.
+		switch {
+		case !strings.HasPrefix(m.Path, "/"):
+			errs = append(errs, field.Invalid(at.Child("path"), m.Path, "must begin with '/'"))
+		case strings.Contains(m.Path, "//"), strings.Contains(m.Path, "#"),
+			slices.ContainsFunc(strings.Split(m.Path, "/"), func(part string) bool { return part == "." || part == ".." }),
+			strings.Contains(strings.ToLower(m.Path), "%2f"):
+			errs = append(errs, field.Invalid(at.Child("path"), m.Path, "must not contain '//', '.', '..', '#' or an escaped slash"))
+		case !routePath.MatchString(m.Path):
+			errs = append(errs, field.Invalid(at.Child("path"), m.Path, "must be a path of a URL"))
+		}
+	}
+	if len(m.Path) > 1024 {
+		errs = append(errs, field.TooLong(at.Child("path"), field.OmitValueType{}, 1024))
+	}
+	if len(m.Headers) > 16 {
+		errs = append(errs, field.TooMany(at.Child("headers"), len(m.Headers), 16))
+	}
+	for name, value := range m.Headers {
+		for _, msg := range validation.IsHTTPHeaderName(name) {
+			errs = append(errs, field.Invalid(at.Child("headers").Key(name), name, msg))
+		}
+		if value == "" {
+			errs = append(errs, field.Required(at.Child("headers").Key(name), "the value that it must have"))
+		}
+	}
+	return errs
+}
+
+// routePath is what the Gateway API takes for a path.
+var routePath = regexp.MustCompile(`^(?:[-A-Za-z0-9/._~!$&'()*+,;=:@]|%[0-9a-fA-F]{2})+$`)
+
 // hostFaults demands a name of a host, or a wild card for the first part of one.
 func hostFaults(at *field.Path, host string) field.ErrorList {
 	check := validation.IsDNS1123Subdomain

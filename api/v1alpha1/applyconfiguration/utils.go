@@ -38,6 +38,14 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.MonitoringSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("NetworkPolicySpec"):
 		return &apiv1alpha1.NetworkPolicySpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("RouteMatch"):
+		return &apiv1alpha1.RouteMatchApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("RouteParent"):
+		return &apiv1alpha1.RouteParentApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("RouteRule"):
+		return &apiv1alpha1.RouteRuleApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("RouteSpec"):
+		return &apiv1alpha1.RouteSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ServiceAccountSpec"):
 		return &apiv1alpha1.ServiceAccountSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ServicePort"):

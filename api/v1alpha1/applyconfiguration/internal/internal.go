@@ -2489,6 +2489,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: revisionHistoryLimit
       type:
         scalar: numeric
+    - name: route
+      type:
+        namedType: io.kudevops.appsvc.api.v1alpha1.RouteSpec
     - name: runtimeClassName
       type:
         scalar: string
@@ -2747,6 +2750,76 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: atomic
 - name: io.kudevops.appsvc.api.v1alpha1.Profile
   scalar: string
+- name: io.kudevops.appsvc.api.v1alpha1.RouteMatch
+  map:
+    fields:
+    - name: headers
+      type:
+        map:
+          elementType:
+            scalar: string
+    - name: method
+      type:
+        scalar: string
+    - name: path
+      type:
+        scalar: string
+    - name: pathType
+      type:
+        scalar: string
+- name: io.kudevops.appsvc.api.v1alpha1.RouteParent
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
+    - name: namespace
+      type:
+        scalar: string
+    - name: port
+      type:
+        scalar: numeric
+    - name: sectionName
+      type:
+        scalar: string
+- name: io.kudevops.appsvc.api.v1alpha1.RouteRule
+  map:
+    fields:
+    - name: matches
+      type:
+        list:
+          elementType:
+            namedType: io.kudevops.appsvc.api.v1alpha1.RouteMatch
+          elementRelationship: atomic
+    - name: port
+      type:
+        namedType: io.k8s.apimachinery.pkg.util.intstr.IntOrString
+- name: io.kudevops.appsvc.api.v1alpha1.RouteSpec
+  map:
+    fields:
+    - name: annotations
+      type:
+        map:
+          elementType:
+            scalar: string
+    - name: hostnames
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: parentRefs
+      type:
+        list:
+          elementType:
+            namedType: io.kudevops.appsvc.api.v1alpha1.RouteParent
+          elementRelationship: atomic
+    - name: rules
+      type:
+        list:
+          elementType:
+            namedType: io.kudevops.appsvc.api.v1alpha1.RouteRule
+          elementRelationship: atomic
 - name: io.kudevops.appsvc.api.v1alpha1.SecurityProfile
   scalar: string
 - name: io.kudevops.appsvc.api.v1alpha1.ServiceAccountSpec

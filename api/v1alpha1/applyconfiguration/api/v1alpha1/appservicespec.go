@@ -122,6 +122,8 @@ type AppServiceSpecApplyConfiguration struct {
 	Files map[string]string `json:"files,omitempty"`
 	// ingress makes an Ingress.
 	Ingress *IngressSpecApplyConfiguration `json:"ingress,omitempty"`
+	// route makes an HTTPRoute of the Gateway API.
+	Route *RouteSpecApplyConfiguration `json:"route,omitempty"`
 	// networkPolicy makes a NetworkPolicy for the pods.
 	NetworkPolicy *NetworkPolicySpecApplyConfiguration `json:"networkPolicy,omitempty"`
 	// monitoring makes a ServiceMonitor of the Prometheus operator.
@@ -584,6 +586,14 @@ func (b *AppServiceSpecApplyConfiguration) WithFiles(entries map[string]string) 
 // If called multiple times, the Ingress field is set to the value of the last call.
 func (b *AppServiceSpecApplyConfiguration) WithIngress(value *IngressSpecApplyConfiguration) *AppServiceSpecApplyConfiguration {
 	b.Ingress = value
+	return b
+}
+
+// WithRoute sets the Route field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Route field is set to the value of the last call.
+func (b *AppServiceSpecApplyConfiguration) WithRoute(value *RouteSpecApplyConfiguration) *AppServiceSpecApplyConfiguration {
+	b.Route = value
 	return b
 }
 
