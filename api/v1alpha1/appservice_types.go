@@ -280,6 +280,13 @@ type AppServiceSpec struct {
 	// +optional
 	Service *ServiceSpec `json:"service,omitempty"`
 
+	// patches change what is rendered, last of all. They are for what the fields above
+	// do not say.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=50
+	Patches []Patch `json:"patches,omitempty"`
+
 	// suspend stops the controller from touching the children. Rendering offline
 	// goes on as before.
 	// +optional
@@ -396,6 +403,29 @@ type IngressPath struct {
 	// port is the name, or the number, of one of the ports. Absent means the first.
 	// +optional
 	Port *intstr.IntOrString `json:"port,omitempty"`
+}
+
+// Patch changes one rendered object.
+type Patch struct {
+	// target is the object that is changed.
+	// +required
+	Target PatchTarget `json:"target"`
+	// patch is YAML: a mapping is a strategic merge patch (a merge patch for custom
+	// resources), a list a JSON 6902 patch.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	Patch string `json:"patch"`
+}
+
+// PatchTarget names a rendered object.
+type PatchTarget struct {
+	// kind of the object, such as Deployment.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	Kind string `json:"kind"`
+	// name of the object. Absent means the one of this kind.
+	// +optional
+	Name string `json:"name,omitempty"`
 }
 
 // RouteSpec is an HTTPRoute of gateway.networking.k8s.io/v1 that leads to the

@@ -1,7 +1,7 @@
 // Package render turns an AppService into the Kubernetes objects that it stands
 // for.
 //
-//	AppService -> validate -> resolve ports, labels, defaults of the profile -> objects
+//	AppService -> validate -> resolve ports, labels, defaults of the profile -> objects -> patches
 //
 // It is pure: no I/O, no clock, no environment, no client, no state. The same
 // AppService and Options give the same objects on any machine, in any order, at

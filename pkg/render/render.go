@@ -54,15 +54,17 @@ func Render(app *v1alpha1.AppService, opts Options) (Result, field.ErrorList) {
 			objects = append(objects, &unstructured.Unstructured{Object: c.render(&r)})
 		}
 	}
+	if errs := patch(app, objects); len(errs) > 0 {
+		return Result{}, sorted(errs)
+	}
 	return Result{Objects: objects, Warnings: warnings(app)}, nil
 }
 
 // Validate reports what Render would: every fault, sorted by field, and the
 // warnings.
 func Validate(app *v1alpha1.AppService, opts Options) (field.ErrorList, []Warning) {
-	_, errs := validate(app)
-	errs = append(errs, opts.Target.lacks(kindsOf(app))...)
-	return sorted(errs), warnings(app)
+	_, errs := Render(app, opts)
+	return errs, warnings(app)
 }
 
 // renderer holds what the objects of one AppService have in common.

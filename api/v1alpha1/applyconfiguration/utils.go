@@ -38,6 +38,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.MonitoringSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("NetworkPolicySpec"):
 		return &apiv1alpha1.NetworkPolicySpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("Patch"):
+		return &apiv1alpha1.PatchApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("PatchTarget"):
+		return &apiv1alpha1.PatchTargetApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("RouteMatch"):
 		return &apiv1alpha1.RouteMatchApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("RouteParent"):

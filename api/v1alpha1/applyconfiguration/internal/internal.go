@@ -2446,6 +2446,12 @@ var schemaYAML = typed.YAMLObject(`types:
         map:
           elementType:
             scalar: string
+    - name: patches
+      type:
+        list:
+          elementType:
+            namedType: io.kudevops.appsvc.api.v1alpha1.Patch
+          elementRelationship: atomic
     - name: podAnnotations
       type:
         map:
@@ -2748,6 +2754,24 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             namedType: io.k8s.api.networking.v1.PolicyType
           elementRelationship: atomic
+- name: io.kudevops.appsvc.api.v1alpha1.Patch
+  map:
+    fields:
+    - name: patch
+      type:
+        scalar: string
+    - name: target
+      type:
+        namedType: io.kudevops.appsvc.api.v1alpha1.PatchTarget
+- name: io.kudevops.appsvc.api.v1alpha1.PatchTarget
+  map:
+    fields:
+    - name: kind
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
 - name: io.kudevops.appsvc.api.v1alpha1.Profile
   scalar: string
 - name: io.kudevops.appsvc.api.v1alpha1.RouteMatch

@@ -132,6 +132,9 @@ type AppServiceSpecApplyConfiguration struct {
 	Ports []ServicePortApplyConfiguration `json:"ports,omitempty"`
 	// service is what the Service has beyond its ports.
 	Service *ServiceSpecApplyConfiguration `json:"service,omitempty"`
+	// patches change what is rendered, last of all. They are for what the fields above
+	// do not say.
+	Patches []PatchApplyConfiguration `json:"patches,omitempty"`
 	// suspend stops the controller from touching the children. Rendering offline
 	// goes on as before.
 	Suspend *bool `json:"suspend,omitempty"`
@@ -631,6 +634,19 @@ func (b *AppServiceSpecApplyConfiguration) WithPorts(values ...*ServicePortApply
 // If called multiple times, the Service field is set to the value of the last call.
 func (b *AppServiceSpecApplyConfiguration) WithService(value *ServiceSpecApplyConfiguration) *AppServiceSpecApplyConfiguration {
 	b.Service = value
+	return b
+}
+
+// WithPatches adds the given value to the Patches field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Patches field.
+func (b *AppServiceSpecApplyConfiguration) WithPatches(values ...*PatchApplyConfiguration) *AppServiceSpecApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithPatches")
+		}
+		b.Patches = append(b.Patches, *values[i])
+	}
 	return b
 }
 
