@@ -86,6 +86,7 @@ generate: $(BIN)/controller-gen ## Generate what follows from api/v1alpha1
 	@rm -rf $(BIN)/crd
 	$(BIN)/controller-gen object crd:maxDescLen=60,generateEmbeddedObjectMeta=true applyconfiguration paths=./api/... output:crd:dir=$(BIN)/crd
 	go run ./internal/crd/gen -in $(BIN)/crd/$(notdir $(CRD)) -out $(CRD) internal/crd/appservices.yaml
+	go run ./internal/specdoc -in api/v1alpha1/appservice_types.go -out docs/spec.md
 
 .PHONY: fmt
 fmt: ## Format the code
@@ -113,7 +114,7 @@ verify-generate: $(BIN)/controller-gen
 	git ls-files -z --cached --others --exclude-standard | tar --null -T - -cf - | tar -xf - -C "$$copy"; \
 	mkdir -p "$$copy/bin"; cp $(BIN)/controller-gen "$$copy/bin/"; \
 	$(MAKE) -C "$$copy" -o "$$copy/bin/controller-gen" generate >/dev/null; \
-	for path in api config/crd internal/crd; do \
+	for path in api config/crd internal/crd docs/spec.md; do \
 		diff -r "$$path" "$$copy/$$path" || { echo 'what is generated is stale: run make generate'; exit 1; }; \
 	done
 

@@ -32,6 +32,7 @@ var directions = map[string][]string{
 	"internal/cli":                    {"api/v1alpha1", "pkg/...", "internal/..."},
 	"internal/controller":             {"api/v1alpha1", "pkg/..."},
 	"internal/layout":                 {},
+	"internal/specdoc":                {},
 	"cmd/appsvc-render":               {"internal/cli"},
 	"cmd/appsvc-controller":           {"api/v1alpha1", "internal/controller"},
 }
