@@ -50,17 +50,22 @@ test-race:
 		echo 'SKIPPED: the tests under the race detector, which needs a C compiler ($(shell go env CC))'; \
 	fi
 
+# Flags of the user's that say how to build the main module would break the others.
+NESTED := GOFLAGS=-mod=readonly GOWORK=off go
+
+# The programs come first: "go test" is silent until its end, and gives up before a
+# first build is through.
 .PHONY: test-controlplane
 test-controlplane: controlplane
-	go -C test/controlplane test ./...
+	$(NESTED) -C test/controlplane test ./...
 
 .PHONY: test-peers
 test-peers:
-	go -C test/peers test ./...
+	$(NESTED) -C test/peers test ./...
 
 .PHONY: controlplane
 controlplane: ## Build a real Kubernetes from Go modules, once a version
-	go -C test/controlplane run ./cmd/controlplane build
+	$(NESTED) -C test/controlplane run ./cmd/controlplane build
 
 .PHONY: fuzz
 FUZZTIME ?= 60s
@@ -77,7 +82,7 @@ bench: ## Run the benchmarks of the libraries
 
 .PHONY: bench-peers
 bench-peers: ## Measure beside the peers and write docs/benchmarks.md
-	go -C test/peers run ./cmd/bench-peers -write ../../docs/benchmarks.md
+	$(NESTED) -C test/peers run ./cmd/bench-peers -write ../../docs/benchmarks.md
 
 ##@ Code
 
@@ -105,7 +110,7 @@ verify-format:
 
 .PHONY: verify-tidy
 verify-tidy:
-	@for module in $$(git ls-files 'go.mod' '*/go.mod' | xargs -n1 dirname); do echo "tidy $$module"; go -C $$module mod tidy -diff; done
+	@for module in $$(git ls-files 'go.mod' '*/go.mod' | xargs -n1 dirname); do echo "tidy $$module"; $(NESTED) -C $$module mod tidy -diff; done
 
 # Generates in a copy, so that it neither needs nor leaves a clean work tree.
 .PHONY: verify-generate
@@ -122,8 +127,8 @@ verify-generate: $(BIN)/controller-gen
 # the libraries.
 $(BIN)/controller-gen: tools/go.mod
 	@mkdir -p $(BIN)
-	go -C tools build -o $@ sigs.k8s.io/controller-tools/cmd/controller-gen
+	$(NESTED) -C tools build -o $@ sigs.k8s.io/controller-tools/cmd/controller-gen
 
 $(BIN)/staticcheck: tools/go.mod
 	@mkdir -p $(BIN)
-	go -C tools build -o $@ honnef.co/go/tools/cmd/staticcheck
+	$(NESTED) -C tools build -o $@ honnef.co/go/tools/cmd/staticcheck
