@@ -6,7 +6,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -53,7 +56,105 @@ func draw(t *rapid.T) *v1alpha1.AppService {
 	if rapid.Bool().Draw(t, "amounts") {
 		s.Resources = amounts(rapid.SampledFrom([]string{"100m", "0.5", "1000m", "100u"}).Draw(t, "request"), "1")
 	}
+	drawPod(t, s)
+	drawScale(t, s)
+	drawNetwork(t, s)
 	return a
+}
+
+// maybe makes something half of the times.
+func maybe[T any](t *rapid.T, name string, make func() T) *T {
+	if !rapid.Bool().Draw(t, name) {
+		return nil
+	}
+	v := make()
+	return &v
+}
+
+func drawPod(t *rapid.T, s *v1alpha1.AppServiceSpec) {
+	s.SecurityProfile = rapid.SampledFrom([]v1alpha1.SecurityProfile{"", v1alpha1.SecurityProfileRestricted}).Draw(t, "securityProfile")
+	for i, path := range rapid.SliceOfNDistinct(rapid.StringMatching(`(/[a-z]{1,4}){1,3}`), 0, 4, rapid.ID).Draw(t, "paths") {
+		name := "v" + string('a'+rune(i))
+		switch rapid.IntRange(0, 3).Draw(t, "what") {
+		case 0:
+			s.Volumes = append(s.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
+			s.VolumeMounts = append(s.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: path})
+		case 1:
+			s.Volumes = append(s.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
+				Sources: []corev1.VolumeProjection{{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token"}}},
+			}}})
+		default:
+			if s.Files == nil {
+				s.Files = map[string]string{}
+			}
+			s.Files[path] = rapid.String().Draw(t, "content")
+		}
+	}
+	s.LivenessProbe = maybe(t, "livenessProbe", func() corev1.Probe {
+		return corev1.Probe{ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(rapid.Int32Range(1, 65535).Draw(t, "probed"))}}}
+	})
+	for i := range rapid.IntRange(0, 2).Draw(t, "sidecars") {
+		s.Sidecars = append(s.Sidecars, corev1.Container{Name: "s" + string('a'+rune(i)), Image: "envoy", Ports: []corev1.ContainerPort{{ContainerPort: 9901}}, Resources: s.Resources})
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "tolerations") {
+		s.Tolerations = append(s.Tolerations, corev1.Toleration{Key: rapid.StringMatching(`[a-z]{1,3}`).Draw(t, "taint"), Operator: corev1.TolerationOpExists})
+	}
+	s.Strategy = maybe(t, "strategy", func() appsv1.DeploymentStrategy {
+		return appsv1.DeploymentStrategy{Type: rapid.SampledFrom([]appsv1.DeploymentStrategyType{"", appsv1.RecreateDeploymentStrategyType, appsv1.RollingUpdateDeploymentStrategyType}).Draw(t, "strategyType")}
+	})
+	s.ServiceAccount = maybe(t, "serviceAccount", func() v1alpha1.ServiceAccountSpec {
+		return v1alpha1.ServiceAccountSpec{Create: rapid.Bool().Draw(t, "create")}
+	})
+}
+
+func drawScale(t *rapid.T, s *v1alpha1.AppServiceSpec) {
+	if len(s.Resources.Requests) > 0 {
+		s.Autoscaling = maybe(t, "autoscaling", func() v1alpha1.AutoscalingSpec {
+			return v1alpha1.AutoscalingSpec{MaxReplicas: rapid.Int32Range(1, 9).Draw(t, "maxReplicas"), CPU: new(int32(80))}
+		})
+	}
+	s.DisruptionBudget = maybe(t, "disruptionBudget", func() v1alpha1.DisruptionBudgetSpec {
+		return v1alpha1.DisruptionBudgetSpec{MaxUnavailable: target(intstr.FromInt32(rapid.Int32Range(0, 3).Draw(t, "maxUnavailable")))}
+	})
+}
+
+func drawNetwork(t *rapid.T, s *v1alpha1.AppServiceSpec) {
+	s.NetworkPolicy = maybe(t, "networkPolicy", func() v1alpha1.NetworkPolicySpec {
+		return v1alpha1.NetworkPolicySpec{Egress: make([]networkingv1.NetworkPolicyEgressRule, rapid.IntRange(0, 2).Draw(t, "egress"))}
+	})
+	if len(s.Ports) == 0 {
+		return
+	}
+	s.Ingress = maybe(t, "ingress", func() v1alpha1.IngressSpec {
+		return v1alpha1.IngressSpec{Hosts: rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z]{1,5}\.example`), 0, 2, rapid.ID).Draw(t, "hosts")}
+	})
+	s.Route = maybe(t, "route", func() v1alpha1.RouteSpec {
+		return v1alpha1.RouteSpec{ParentRefs: []v1alpha1.RouteParent{{Name: "public"}}}
+	})
+	s.Monitoring = maybe(t, "monitoring", func() v1alpha1.MonitoringSpec { return v1alpha1.MonitoringSpec{} })
+}
+
+// typed are the Go types of what is rendered; custom resources have none.
+func typed(kind string) runtime.Object {
+	switch kind {
+	case "ServiceAccount":
+		return &corev1.ServiceAccount{}
+	case "ConfigMap":
+		return &corev1.ConfigMap{}
+	case "Service":
+		return &corev1.Service{}
+	case "Deployment":
+		return &appsv1.Deployment{}
+	case "HorizontalPodAutoscaler":
+		return &autoscalingv2.HorizontalPodAutoscaler{}
+	case "PodDisruptionBudget":
+		return &policyv1.PodDisruptionBudget{}
+	case "NetworkPolicy":
+		return &networkingv1.NetworkPolicy{}
+	case "Ingress":
+		return &networkingv1.Ingress{}
+	}
+	return &unstructured.Unstructured{}
 }
 
 func drawPorts(t *rapid.T, s *v1alpha1.AppServiceSpec) {
@@ -106,10 +207,7 @@ func TestLaws(t *testing.T) {
 			t.Fatalf("-rendered +rendered from the defaulted one:\n%s", diff)
 		}
 		for _, o := range first {
-			var into runtime.Object = &corev1.Service{}
-			if o.GetKind() == "Deployment" {
-				into = &appsv1.Deployment{}
-			}
+			into := typed(o.GetKind())
 			text, err := json.Marshal(o.Object)
 			if err != nil {
 				t.Fatal(err)
