@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	utiljson "sigs.k8s.io/json"
@@ -29,6 +30,13 @@ func (o *Object) AppService() (*v1alpha1.AppService, []*Fault) {
 	}
 	for _, e := range strict {
 		c.faults = append(c.faults, o.unknownField(e))
+	}
+	for _, f := range c.fractions {
+		// The one type that takes a fraction is a quantity, and in a custom resource
+		// the API server takes it for a string only. Any other type has said so.
+		if !slices.ContainsFunc(c.faults, func(known *Fault) bool { return known.Path == f.at }) {
+			c.faults = append(c.faults, o.Fault(f.at, "is a fraction, and must be a string or a whole number: quote it"))
+		}
 	}
 	if err != nil || c.unreadable {
 		app = nil

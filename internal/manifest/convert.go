@@ -28,17 +28,25 @@ type converter struct {
 	// source says that the tree is an AppService, of which more is demanded.
 	source bool
 
-	out      []byte
-	path     []step // the way from the root to the value at hand
-	faults   []*Fault
-	inAlias  int
-	expanded int
+	out []byte
+	// fractions are the numbers of a source that are no whole ones.
+	fractions []fraction
+	path      []step // the way from the root to the value at hand
+	faults    []*Fault
+	inAlias   int
+	expanded  int
 	// stopped says that the JSON ends in the middle, unreadable that something in it
 	// is not what was meant, so that what a look at it finds would mislead.
 	stopped, unreadable bool
 }
 
 func (c *converter) sorted() []*Fault { return sortFaults(c.faults) }
+
+// fraction is a number with decimals and where it stands.
+type fraction struct {
+	node *yaml.Node
+	at   string
+}
 
 // step leads from a value to one inside it.
 type step struct {
@@ -332,6 +340,9 @@ func (c *converter) scalar(n *yaml.Node) {
 	case uint64:
 		c.out = strconv.AppendUint(c.out, v, 10)
 	case float64:
+		if c.source && v != math.Trunc(v) {
+			c.fractions = append(c.fractions, fraction{n, c.at()})
+		}
 		c.out = appendFloat(c.out, v)
 	default:
 		c.out = append(c.out, "null"...)
