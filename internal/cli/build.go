@@ -244,6 +244,11 @@ func (b *builder) appService(o *manifest.Object, r *result) {
 // other passes an object through: as it was written where that is possible.
 func (b *builder) other(o *manifest.Object, r *result) {
 	if ns := b.options.namespace; ns != "" && o.Namespace == "" && namespaced(o) {
+		// Only a sound tree can be changed: one that holds itself has no end.
+		if _, faults := o.JSON(); len(faults) > 0 {
+			r.faults = append(r.faults, faults...)
+			return
+		}
 		o.SetNamespace(ns)
 	}
 	text, faults := b.verbatim(o)
