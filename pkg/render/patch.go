@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,8 +10,11 @@ import (
 	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
-	"k8s.io/apimachinery/pkg/api/resource"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	utiljson "sigs.k8s.io/json"
@@ -62,7 +66,7 @@ func applyPatch(object map[string]any, text string) (map[string]any, error) {
 		return nil, err
 	}
 	kept := identity(object)
-	patched, err := applyJSON(object, data)
+	patched, err := applyJSON(runtime.DeepCopyJSON(object), data)
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +75,18 @@ func applyPatch(object map[string]any, text string) (map[string]any, error) {
 			return nil, fmt.Errorf("must not change %s, from %q to %q", name, kept[name], now)
 		}
 	}
-	canonicalResources(patched)
-	return patched, known(patched)
+	typed := typeOf(patched)
+	if typed == nil {
+		return patched, nil
+	}
+	if err := strictDecode(patched, typed); err != nil {
+		return nil, err
+	}
+	before, ok := typeOf(object).(*appsv1.Deployment)
+	if ok && isMapping(data) && strictDecode(object, before) == nil {
+		keepOrder(&before.Spec.Template.Spec, &typed.(*appsv1.Deployment).Spec.Template.Spec)
+	}
+	return normalized(typed), nil
 }
 
 // identity is what appsvc finds an object again by.
@@ -87,6 +101,10 @@ func identity(object map[string]any) map[string]string {
 		"metadata.labels[" + v1alpha1.ManagedByLabel + "]": labels[v1alpha1.ManagedByLabel],
 	}
 }
+
+// isMapping says whether JSON is a mapping: a strategic merge patch, as opposed to a
+// list, which says itself where things go.
+func isMapping(data []byte) bool { return len(data) > 0 && data[0] == '{' }
 
 func applyJSON(object map[string]any, data []byte) (map[string]any, error) {
 	var parsed any
@@ -164,13 +182,9 @@ func typeOf(object map[string]any) any {
 	return nil
 }
 
-// known refuses a field that the kind does not have, and a value of the wrong type:
-// the API server would.
-func known(object map[string]any) error {
-	typed := typeOf(object)
-	if typed == nil {
-		return nil
-	}
+// strictDecode refuses a field that the kind does not have, and a value of the wrong
+// type: the API server would.
+func strictDecode(object map[string]any, typed any) error {
 	text, err := json.Marshal(object)
 	if err != nil {
 		return err
@@ -179,28 +193,69 @@ func known(object map[string]any) error {
 	return errors.Join(append(strict, err)...)
 }
 
-// canonicalResources spells what a patch says of resources as the API server stores
-// it.
-func canonicalResources(v any) {
-	switch v := v.(type) {
-	case []any:
-		for _, child := range v {
-			canonicalResources(child)
+// normalized writes a patched object as an unpatched one is written: canonical, with
+// the defaults inside lists that are replaced as a whole, and nothing empty.
+func normalized(typed any) map[string]any {
+	if d, ok := typed.(*appsv1.Deployment); ok {
+		pod := &d.Spec.Template.Spec
+		for i := range pod.Containers {
+			normalizeContainer(&pod.Containers[i])
 		}
-	case map[string]any:
-		if resources, ok := v["resources"].(map[string]any); ok {
-			for _, side := range []string{"limits", "requests"} {
-				amounts, _ := resources[side].(map[string]any)
-				for name, amount := range amounts {
-					if q, err := resource.ParseQuantity(fmt.Sprint(amount)); err == nil {
-						q.RoundUp(resource.Milli)
-						amounts[name] = canonical(q)
-					}
-				}
-			}
+		for i := range pod.InitContainers {
+			normalizeContainer(&pod.InitContainers[i])
 		}
-		for _, child := range v {
-			canonicalResources(child)
+		for i := range pod.Volumes {
+			normalizeVolume(&pod.Volumes[i])
+		}
+		canonicalList(pod.Overhead)
+		if pod.Resources != nil {
+			canonicalList(pod.Resources.Limits)
+			canonicalList(pod.Resources.Requests)
 		}
 	}
+	object := plain(typed)
+	delete(object, "status") // which the Go types write empty
+	if s, ok := typed.(*corev1.Service); ok {
+		ports, _, _ := unstructured.NestedSlice(object, "spec", "ports")
+		for i := range s.Spec.Ports {
+			if s.Spec.Ports[i].TargetPort == (intstr.IntOrString{}) {
+				delete(ports[i].(map[string]any), "targetPort") // written as 0
+			}
+		}
+		if len(ports) > 0 {
+			object["spec"].(map[string]any)["ports"] = ports
+		}
+	}
+	return object
+}
+
+// keepOrder puts what a strategic merge patch added behind what was there: the patch
+// itself puts it in front, and the first container is the one that tools take when
+// none is named.
+func keepOrder(before, after *corev1.PodSpec) {
+	byName(before.Containers, after.Containers, func(c *corev1.Container) string { return c.Name })
+	byName(before.InitContainers, after.InitContainers, func(c *corev1.Container) string { return c.Name })
+	byName(before.Volumes, after.Volumes, func(v *corev1.Volume) string { return v.Name })
+	for i := range after.Containers {
+		for j := range before.Containers {
+			if after.Containers[i].Name == before.Containers[j].Name {
+				byName(before.Containers[j].Env, after.Containers[i].Env, func(e *corev1.EnvVar) string { return e.Name })
+			}
+		}
+	}
+}
+
+// byName orders a list as another one orders the same names; others come last.
+func byName[T any](before, after []T, name func(*T) string) {
+	place := make(map[string]int, len(before))
+	for i := range before {
+		place[name(&before[i])] = i
+	}
+	at := func(item T) int {
+		if i, ok := place[name(&item)]; ok {
+			return i
+		}
+		return len(before)
+	}
+	slices.SortStableFunc(after, func(a, b T) int { return cmp.Compare(at(a), at(b)) })
 }

@@ -266,6 +266,15 @@ func warnings(app *v1alpha1.AppService) []Warning {
 	if s.Autoscaling != nil && s.Replicas != nil {
 		list = append(list, Warning{"spec.replicas", "has no effect: with autoscaling, their number is the autoscaler's"})
 	}
+	for i := range s.Ports {
+		p := &s.Ports[i]
+		for _, c := range s.ContainerPorts {
+			if targetOf(p) == nil && p.Name != "" && c.Name == p.Name && c.ContainerPort != p.Port {
+				list = append(list, Warning{paths.ports.Index(i).String(),
+					fmt.Sprintf("has no targetPort and so leads to %d; the container port called %q is %d: targetPort: %s leads there", p.Port, c.Name, c.ContainerPort, c.Name)})
+			}
+		}
+	}
 	if why := blocksEviction(s); why != "" {
 		list = append(list, Warning{"spec.disruptionBudget", "blocks every eviction, and so the draining of nodes: " + why})
 	}
