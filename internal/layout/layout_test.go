@@ -24,6 +24,7 @@ var directions = map[string][]string{
 	"pkg/render":                      {"api/v1alpha1"},
 	"pkg/diff":                        {},
 	"pkg/apply":                       {"api/v1alpha1", "pkg/diff"},
+	"internal/arbitrary":              {"api/v1alpha1", "internal/manifest"},
 	"internal/manifest":               {"api/v1alpha1"},
 	"internal/kustomize":              {"api/v1alpha1", "internal/manifest"},
 	"internal/crd":                    {"api/v1alpha1"},

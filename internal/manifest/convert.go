@@ -2,10 +2,12 @@ package manifest
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -318,8 +320,20 @@ func (c *converter) key(k *yaml.Node) (string, bool) {
 	return "", false
 }
 
+// Sendable says whether a character can be part of what is applied. The API server
+// reads the body of a server-side apply as YAML, also where it is JSON: it refuses it
+// whole for a character that YAML has not, and makes a space of U+0085, a line end to
+// YAML (both seen with 1.37). JSON encoders escape only some of them.
+func Sendable(r rune) bool {
+	return (r < 0x7f || r > 0x9f) && r != 0xfffe && r != 0xffff
+}
+
 func (c *converter) scalar(n *yaml.Node) {
 	if isString(n) {
+		if i := strings.IndexFunc(n.Value, func(r rune) bool { return !Sendable(r) }); c.source && i >= 0 {
+			r, _ := utf8.DecodeRuneInString(n.Value[i:])
+			c.fault(n, fmt.Sprintf("holds the control character %U, which an API server refuses or changes in what is applied", r))
+		}
 		c.out = appendJSONString(c.out, n.Value)
 		return
 	}

@@ -166,6 +166,14 @@ func TestAppServiceFaults(t *testing.T) {
 			"spec:\n  image: a\n  resources: {limits: {cpu: lots}}\n",
 			[]string{"f.yaml:6: AppService shop/web: spec.resources.limits[cpu]: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"},
 		},
+		"control character": {
+			"an API server reads what is applied as YAML",
+			"spec:\n  image: a\n  args: [\"x\\x7f\", \"\\u0085\", \"\\t is fine\"]\n",
+			[]string{
+				"f.yaml:6: AppService shop/web: spec.args[0]: holds the control character U+007F, which an API server refuses or changes in what is applied",
+				"f.yaml:6: AppService shop/web: spec.args[1]: holds the control character U+0085, which an API server refuses or changes in what is applied",
+			},
+		},
 		"fraction": {
 			"2.0 is 2, as kubectl reads it; 2.5 is no count",
 			"spec:\n  image: a\n  replicas: 2.5\n",

@@ -77,6 +77,9 @@ require (
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
-require kudevops.io/appsvc v0.0.0
+require (
+	kudevops.io/appsvc v0.0.0
+	pgregory.net/rapid v1.3.0
+)
 
 replace kudevops.io/appsvc => ../..

@@ -2,6 +2,7 @@ package controlplane_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,7 +13,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"pgregory.net/rapid"
 
+	"kudevops.io/appsvc/api/v1alpha1"
+	"kudevops.io/appsvc/internal/arbitrary"
+	"kudevops.io/appsvc/pkg/render"
 	"kudevops.io/appsvc/test/controlplane"
 )
 
@@ -59,27 +64,55 @@ func TestRenderedIsAccepted(t *testing.T) {
 			if !ok || object.GetLabels()["app.kubernetes.io/managed-by"] != "appsvc" {
 				continue // passed through, and not checked
 			}
-			resource, known := rendered[object.GetKind()]
-			if !known {
-				t.Errorf("%s: this test does not know %s", file, object.GetKind())
-				continue
-			}
 			count++
-			object.SetNamespace(namespace)
-			got, err := cluster.Dynamic().Resource(resource).Namespace(namespace).Apply(t.Context(), object.GetName(), object,
-				metav1.ApplyOptions{FieldManager: "appsvc-controller", Force: true, DryRun: []string{metav1.DryRunAll}})
-			if err != nil {
-				t.Errorf("%s: %s %s is refused: %v", filepath.Base(filepath.Dir(file)), object.GetKind(), object.GetName(), err)
-				continue
-			}
-			for _, difference := range changed(object.Object, got.Object, "") {
-				t.Errorf("%s: %s %s: %s", filepath.Base(filepath.Dir(file)), object.GetKind(), object.GetName(), difference)
+			for _, complaint := range dryRun(t.Context(), cluster, namespace, object) {
+				t.Errorf("%s: %s", filepath.Base(filepath.Dir(file)), complaint)
 			}
 		}
 	}
 	if count < 100 {
 		t.Errorf("only %d objects were tried: the golden cases are not where this test looks for them", count)
 	}
+}
+
+// TestArbitraryIsAccepted: the same for what AppServices drawn at random render to.
+func TestArbitraryIsAccepted(t *testing.T) {
+	t.Parallel()
+	cluster := shared.Cluster(t)
+	namespace := cluster.Namespace(t)
+	rapid.Check(t, func(t *rapid.T) {
+		app := arbitrary.AppService(t)
+		result, errs := render.Render(app, render.Options{})
+		if len(errs) > 0 {
+			t.Fatal(errs)
+		}
+		for _, object := range result.Objects {
+			for _, complaint := range dryRun(t.Context(), cluster, namespace, object) {
+				t.Error(complaint)
+			}
+		}
+	})
+}
+
+// dryRun asks the API server to apply an object, as the controller would, and gives
+// what it refuses or changes.
+func dryRun(ctx context.Context, cluster *controlplane.Cluster, namespace string, object *unstructured.Unstructured) []string {
+	name := object.GetKind() + " " + object.GetName()
+	resource, known := rendered[object.GetKind()]
+	if !known {
+		return []string{name + ": this test does not know the kind"}
+	}
+	object.SetNamespace(namespace)
+	got, err := cluster.Dynamic().Resource(resource).Namespace(namespace).Apply(ctx, object.GetName(), object,
+		metav1.ApplyOptions{FieldManager: v1alpha1.FieldManager, Force: true, DryRun: []string{metav1.DryRunAll}})
+	if err != nil {
+		return []string{fmt.Sprintf("%s is refused: %v", name, err)}
+	}
+	var complaints []string
+	for _, difference := range changed(object.Object, got.Object, "") {
+		complaints = append(complaints, name+": "+difference)
+	}
+	return complaints
 }
 
 // whole are the lists that are replaced as a whole: a default in one of them, which
