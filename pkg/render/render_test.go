@@ -2,7 +2,9 @@ package render_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -216,6 +218,81 @@ func amounts(request, limit string) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{
 		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(request)},
 		Limits:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(limit)},
+	}
+}
+
+// TestLimits: what is counted, at its limit and one above; the limits are those of
+// the CRD.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	names := func(n int) []string {
+		list := make([]string, n)
+		for i := range list {
+			list[i] = fmt.Sprintf("h%d.example", i)
+		}
+		return list
+	}
+	withPort := func(change func(*v1alpha1.AppServiceSpec, int)) func(*v1alpha1.AppServiceSpec, int) {
+		return func(s *v1alpha1.AppServiceSpec, n int) {
+			s.Ports = []v1alpha1.ServicePort{{Port: 80}}
+			s.Route = &v1alpha1.RouteSpec{ParentRefs: []v1alpha1.RouteParent{{Name: "a"}}}
+			s.Ingress = &v1alpha1.IngressSpec{}
+			change(s, n)
+		}
+	}
+	match := func(s *v1alpha1.AppServiceSpec) *v1alpha1.RouteRule {
+		s.Route.Rules = []v1alpha1.RouteRule{{Matches: []v1alpha1.RouteMatch{{}}}}
+		return &s.Route.Rules[0]
+	}
+	for field, tc := range map[string]struct {
+		limit  int
+		change func(*v1alpha1.AppServiceSpec, int)
+	}{
+		"spec.ports": {100, func(s *v1alpha1.AppServiceSpec, n int) {
+			for i := range n {
+				s.Ports = append(s.Ports, v1alpha1.ServicePort{Name: fmt.Sprintf("p%d", i), Port: int32(i + 1)})
+			}
+		}},
+		"spec.files": {200, func(s *v1alpha1.AppServiceSpec, n int) {
+			s.Files = make(map[string]string)
+			for i := range n {
+				s.Files[fmt.Sprintf("/f%d", i)] = ""
+			}
+		}},
+		"spec.patches": {50, func(s *v1alpha1.AppServiceSpec, n int) {
+			s.Patches = slices.Repeat([]v1alpha1.Patch{{Target: v1alpha1.PatchTarget{Kind: "Deployment"}, Patch: "spec: {paused: true}"}}, n)
+		}},
+		"spec.ingress.hosts": {50, withPort(func(s *v1alpha1.AppServiceSpec, n int) { s.Ingress.Hosts = names(n) })},
+		"spec.ingress.paths": {50, withPort(func(s *v1alpha1.AppServiceSpec, n int) { s.Ingress.Paths = make([]v1alpha1.IngressPath, n) })},
+		"spec.route.parentRefs": {32, withPort(func(s *v1alpha1.AppServiceSpec, n int) {
+			s.Route.ParentRefs = nil
+			for _, name := range names(n) {
+				s.Route.ParentRefs = append(s.Route.ParentRefs, v1alpha1.RouteParent{Name: name})
+			}
+		})},
+		"spec.route.hostnames":        {16, withPort(func(s *v1alpha1.AppServiceSpec, n int) { s.Route.Hostnames = names(n) })},
+		"spec.route.rules":            {16, withPort(func(s *v1alpha1.AppServiceSpec, n int) { s.Route.Rules = make([]v1alpha1.RouteRule, n) })},
+		"spec.route.rules[0].matches": {8, withPort(func(s *v1alpha1.AppServiceSpec, n int) { match(s).Matches = make([]v1alpha1.RouteMatch, n) })},
+		"spec.route.rules[0].matches[0].headers": {16, withPort(func(s *v1alpha1.AppServiceSpec, n int) {
+			headers := make(map[string]string)
+			for i := range n {
+				headers[fmt.Sprintf("h%d", i)] = "x"
+			}
+			match(s).Matches[0].Headers = headers
+		})},
+	} {
+		t.Run(field, func(t *testing.T) {
+			t.Parallel()
+			for n, want := range map[int]string{tc.limit: "", tc.limit + 1: field + ": Too many"} {
+				_, errs := render.Render(app(func(a *v1alpha1.AppService) { tc.change(&a.Spec, n) }), render.Options{})
+				switch {
+				case want == "" && len(errs) > 0:
+					t.Errorf("%d: got %v", n, errs)
+				case want != "" && (len(errs) != 1 || !strings.HasPrefix(errs[0].Error(), want)):
+					t.Errorf("%d: got %v, want %q", n, errs, want)
+				}
+			}
+		})
 	}
 }
 

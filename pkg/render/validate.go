@@ -83,6 +83,7 @@ func validate(app *v1alpha1.AppService) (portTable, field.ErrorList) {
 	errs = append(errs, validateRollout(s)...)
 	errs = append(errs, validateAutoscaling(s)...)
 	errs = append(errs, validateDisruptionBudget(s)...)
+	errs = append(errs, atMost(paths.spec.Child("patches"), len(s.Patches), 50)...)
 	errs = append(errs, validateFiles(s)...)
 	errs = append(errs, validateIngress(s)...)
 	errs = append(errs, validateRoute(s)...)
@@ -138,6 +139,14 @@ func oneOf[T ~string](path *field.Path, value T, allowed ...T) field.ErrorList {
 		return nil
 	}
 	return field.ErrorList{field.NotSupported(path, value, allowed)}
+}
+
+// atMost refuses a list or mapping that is longer than the CRD allows.
+func atMost(path *field.Path, have, limit int) field.ErrorList {
+	if have <= limit {
+		return nil
+	}
+	return field.ErrorList{field.TooMany(path, have, limit)}
 }
 
 func validateMetadata(app *v1alpha1.AppService) field.ErrorList {

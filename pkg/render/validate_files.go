@@ -23,7 +23,7 @@ func validateFiles(s *v1alpha1.AppServiceSpec) field.ErrorList {
 		return nil
 	}
 	at := paths.spec.Child("files")
-	var errs field.ErrorList
+	errs := atMost(at, len(s.Files), 200)
 	total := 0
 	keys := make(map[string]bool, len(s.Files))
 	for _, name := range slices.Sorted(maps.Keys(s.Files)) {

@@ -27,6 +27,8 @@ func validateIngress(s *v1alpha1.AppServiceSpec) field.ErrorList {
 	if len(s.Ports) == 0 {
 		errs = append(errs, field.Required(paths.ports, "spec.ingress leads to one of them"))
 	}
+	errs = append(errs, atMost(at.Child("hosts"), len(in.Hosts), 50)...)
+	errs = append(errs, atMost(at.Child("paths"), len(in.Paths), 50)...)
 	if in.ClassName != nil {
 		errs = append(errs, objectName(at.Child("className"), *in.ClassName)...)
 	}
@@ -78,14 +80,9 @@ func validateRoute(s *v1alpha1.AppServiceSpec) field.ErrorList {
 	if len(route.ParentRefs) == 0 {
 		errs = append(errs, field.Required(at.Child("parentRefs"), "name a Gateway"))
 	}
-	for _, list := range []struct {
-		name     string
-		have, at int
-	}{{"parentRefs", len(route.ParentRefs), 32}, {"hostnames", len(route.Hostnames), 16}, {"rules", len(route.Rules), 16}} {
-		if list.have > list.at {
-			errs = append(errs, field.TooMany(at.Child(list.name), list.have, list.at))
-		}
-	}
+	errs = append(errs, atMost(at.Child("parentRefs"), len(route.ParentRefs), 32)...)
+	errs = append(errs, atMost(at.Child("hostnames"), len(route.Hostnames), 16)...)
+	errs = append(errs, atMost(at.Child("rules"), len(route.Rules), 16)...)
 	parents := make(map[string]bool, len(route.ParentRefs))
 	for i, p := range route.ParentRefs {
 		here := at.Child("parentRefs").Index(i)
@@ -123,9 +120,7 @@ func validateRoute(s *v1alpha1.AppServiceSpec) field.ErrorList {
 		if rule.Port != nil && findPort(s.Ports, rule.Port) == nil {
 			errs = append(errs, field.NotFound(here.Child("port"), rule.Port.String()))
 		}
-		if len(rule.Matches) > 8 {
-			errs = append(errs, field.TooMany(here.Child("matches"), len(rule.Matches), 8))
-		}
+		errs = append(errs, atMost(here.Child("matches"), len(rule.Matches), 8)...)
 		for j := range rule.Matches {
 			errs = append(errs, validateRouteMatch(here.Child("matches").Index(j), &rule.Matches[j])...)
 		}
@@ -153,9 +148,7 @@ func validateRouteMatch(at *field.Path, m *v1alpha1.RouteMatch) field.ErrorList 
 	if len(m.Path) > 1024 {
 		errs = append(errs, field.TooLong(at.Child("path"), field.OmitValueType{}, 1024))
 	}
-	if len(m.Headers) > 16 {
-		errs = append(errs, field.TooMany(at.Child("headers"), len(m.Headers), 16))
-	}
+	errs = append(errs, atMost(at.Child("headers"), len(m.Headers), 16)...)
 	for name, value := range m.Headers {
 		for _, msg := range validation.IsHTTPHeaderName(name) {
 			errs = append(errs, field.Invalid(at.Child("headers").Key(name), name, msg))

@@ -66,10 +66,7 @@ func validateContainerPorts(path *field.Path, ports []corev1.ContainerPort) fiel
 // validateServicePorts checks each entry by itself and against the others; what
 // the targets lead to is resolvePorts' business.
 func validateServicePorts(path *field.Path, s *v1alpha1.AppServiceSpec) field.ErrorList {
-	var errs field.ErrorList
-	if max := 100; len(s.Ports) > max {
-		errs = append(errs, field.TooMany(path, len(s.Ports), max))
-	}
+	errs := atMost(path, len(s.Ports), 100)
 	keys := make(map[portKey]bool, len(s.Ports))
 	names := make(map[string]bool, len(s.Ports))
 	nodePorts := make(map[portKey]bool)
