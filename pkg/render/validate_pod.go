@@ -50,6 +50,7 @@ func validatePod(s *v1alpha1.AppServiceSpec) field.ErrorList {
 	}
 	errs = append(errs, labelFaults(spec.Child("nodeSelector"), s.NodeSelector)...)
 	errs = append(errs, validateTolerations(spec.Child("tolerations"), s.Tolerations)...)
+	errs = append(errs, validateAffinity(spec.Child("affinity"), s.Affinity)...)
 	errs = append(errs, validateSpread(spec.Child("topologySpreadConstraints"), s.TopologySpreadConstraints)...)
 	if s.PriorityClassName != "" {
 		errs = append(errs, objectName(spec.Child("priorityClassName"), s.PriorityClassName)...)
