@@ -232,12 +232,7 @@ func (b *builder) appService(o *manifest.Object, r *result) {
 			return
 		}
 		text := r.text[start:]
-		gvk := child.GroupVersionKind()
-		r.objects = append(r.objects, output{
-			id:     manifest.ID{Group: gvk.Group, Kind: gvk.Kind, Namespace: child.GetNamespace(), Name: child.GetName()},
-			text:   text,
-			source: o,
-		})
+		r.objects = append(r.objects, output{id: manifest.IDOf(child), text: text, source: o})
 	}
 }
 
@@ -295,11 +290,7 @@ func (b *builder) encode(dst []byte, object map[string]any) ([]byte, error) {
 // namespaced says whether objects of a kind live in a namespace. A kind that
 // Kubernetes does not bring counts as one that does, as in kustomize.
 func namespaced(o *manifest.Object) bool {
-	apiVersion := o.Version
-	if o.Group != "" {
-		apiVersion = o.Group + "/" + o.Version
-	}
-	yes, known := openapi.IsNamespaceScoped(kyaml.TypeMeta{APIVersion: apiVersion, Kind: o.Kind})
+	yes, known := openapi.IsNamespaceScoped(kyaml.TypeMeta{APIVersion: o.APIVersion(), Kind: o.Kind})
 	return yes || !known
 }
 

@@ -215,8 +215,7 @@ func (p *process) render(o *manifest.Object, after *slot) {
 		p.fault(o, e.Field, e.ErrorBody())
 	}
 	for _, child := range rendered.Objects {
-		gvk := child.GroupVersionKind()
-		id := manifest.ID{Group: gvk.Group, Kind: gvk.Kind, Namespace: child.GetNamespace(), Name: child.GetName()}
+		id := manifest.IDOf(child)
 		if existing := p.at[id]; existing != nil {
 			p.replace(existing, o, app, child.Object)
 			continue

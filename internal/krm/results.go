@@ -60,11 +60,7 @@ func (r results) node() *yaml.Node {
 	for i, one := range r {
 		m := map[string]any{"message": one.message, "severity": one.severity}
 		if o := one.object; o.Name != "" {
-			apiVersion := o.Version
-			if o.Group != "" {
-				apiVersion = o.Group + "/" + o.Version
-			}
-			ref := map[string]any{"apiVersion": apiVersion, "kind": o.Kind, "name": o.Name}
+			ref := map[string]any{"apiVersion": o.APIVersion(), "kind": o.Kind, "name": o.Name}
 			if o.Namespace != "" {
 				ref["namespace"] = o.Namespace
 			}

@@ -108,7 +108,7 @@ func parseList(text []byte) (*resourceList, error) {
 		return nil, notList()
 	}
 	if list.Version != "v1" && list.Version != "v1beta1" {
-		return nil, list.Fault("apiVersion", fmt.Sprintf("is %q; this program knows config.kubernetes.io/v1", list.Group+"/"+list.Version))
+		return nil, list.Fault("apiVersion", fmt.Sprintf("is %q; this program knows config.kubernetes.io/v1", list.APIVersion()))
 	}
 	// A fault of the tree itself (a key given twice, an alias without bounds) would
 	// be written out again.

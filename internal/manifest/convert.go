@@ -23,10 +23,7 @@ const (
 // converter turns a node tree into JSON and finds what a node tree can hold and
 // JSON, or an AppService, cannot. It goes on after a fault, to find them all.
 type converter struct {
-	file   string
-	base   int // added to a node's line; below zero: lines are not known
-	origin string
-	object string
+	object *Object
 	// source says that the tree is an AppService, of which more is demanded.
 	source bool
 
@@ -80,10 +77,10 @@ func (c *converter) pop()        { c.path = c.path[:len(c.path)-1] }
 // fault reports the value at hand, or a key in it.
 func (c *converter) fault(n *yaml.Node, message string) {
 	line := 0
-	if c.base >= 0 {
-		line = c.base + n.Line - 1
+	if c.object.base >= 0 {
+		line = c.object.base + n.Line - 1
 	}
-	c.faults = append(c.faults, &Fault{File: c.file, Line: line, Origin: c.origin, Object: c.object, Path: c.at(), Message: message})
+	c.faults = append(c.faults, &Fault{File: c.object.File, Line: line, Origin: c.object.Origin, Object: c.object.ID.String(), Path: c.at(), Message: message})
 }
 
 // stop reports what makes it pointless to go on.
@@ -178,7 +175,7 @@ func (c *converter) mapping(n *yaml.Node, depth int) {
 		}
 		c.push(step{key: key, index: -1})
 		if twice {
-			c.fault(k, "is given twice, first in line "+strconv.Itoa(max(c.base, 1)+line-1))
+			c.fault(k, "is given twice, first in line "+strconv.Itoa(max(c.object.base, 1)+line-1))
 		} else {
 			c.pair(k, key, v, depth, start)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "sigs.k8s.io/json"
 
 	"kudevops.io/appsvc/api/v1alpha1"
@@ -28,6 +29,12 @@ func (id ID) String() string {
 	return id.Kind + " " + id.Namespace + "/" + id.Name
 }
 
+// IDOf gives the identity of a rendered object.
+func IDOf(o *unstructured.Unstructured) ID {
+	gvk := o.GroupVersionKind()
+	return ID{Group: gvk.Group, Kind: gvk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}
+}
+
 // Object is one object of the input and where it stands.
 type Object struct {
 	// ID is its identity. Its namespace is empty when the object names none.
@@ -46,6 +53,14 @@ type Object struct {
 	base int
 	// text is the document, when the object is the whole of one.
 	text []byte
+}
+
+// APIVersion gives group and version as a manifest has them.
+func (o *Object) APIVersion() string {
+	if o.Group == "" {
+		return o.Version
+	}
+	return o.Group + "/" + o.Version
 }
 
 // IsAppService says whether the object is an AppService of the version that this
@@ -86,10 +101,7 @@ func (o *Object) JSON() ([]byte, []*Fault) {
 }
 
 func (o *Object) convert(source bool) *converter {
-	c := &converter{
-		file: o.File, base: o.base, origin: o.Origin, object: o.ID.String(), source: source,
-		out: make([]byte, 0, 1<<10), path: make([]step, 0, 16),
-	}
+	c := &converter{object: o, source: source, out: make([]byte, 0, 1<<10), path: make([]step, 0, 16)}
 	c.value(o.Node, 0)
 	return c
 }
@@ -199,7 +211,7 @@ func unpack(objects []*Object, o *Object, depth int) ([]*Object, []*Fault) {
 			typed := *node
 			typed.Content = append([]*yaml.Node{
 				{Kind: yaml.ScalarNode, Tag: "!!str", Value: "apiVersion", Line: node.Line},
-				{Kind: yaml.ScalarNode, Tag: "!!str", Value: o.Group + "/" + o.Version, Line: node.Line},
+				{Kind: yaml.ScalarNode, Tag: "!!str", Value: o.APIVersion(), Line: node.Line},
 				{Kind: yaml.ScalarNode, Tag: "!!str", Value: "kind", Line: node.Line},
 				{Kind: yaml.ScalarNode, Tag: "!!str", Value: v1alpha1.Kind, Line: node.Line},
 			}, node.Content...)

@@ -81,13 +81,9 @@ func (r *renderer) container() map[string]any {
 		c["resources"] = res
 	}
 	put(c, "volumeMounts", append(nativeList(s.VolumeMounts, nil), r.fileMounts()...))
-	for name, probe := range map[string]*corev1.Probe{
-		"livenessProbe": s.LivenessProbe, "readinessProbe": s.ReadinessProbe, "startupProbe": s.StartupProbe,
-	} {
-		if probe != nil {
-			c[name] = plain(probe)
-		}
-	}
+	putProbe(c, "livenessProbe", s.LivenessProbe)
+	putProbe(c, "readinessProbe", s.ReadinessProbe)
+	putProbe(c, "startupProbe", s.StartupProbe)
 	if s.Lifecycle != nil && *s.Lifecycle != (corev1.Lifecycle{}) {
 		c["lifecycle"] = plain(s.Lifecycle)
 	}
@@ -95,6 +91,12 @@ func (r *renderer) container() map[string]any {
 		putMap(c, "securityContext", plain(context))
 	}
 	return c
+}
+
+func putProbe(container map[string]any, name string, p *corev1.Probe) {
+	if p != nil {
+		container[name] = plain(p)
+	}
 }
 
 func containerName(s *v1alpha1.AppServiceSpec) string {

@@ -23,13 +23,12 @@ func plain(v any) map[string]any {
 }
 
 // noise are the fields that native types write empty when they were not set, all of
-// them structs without omitempty or lists without it. Any other empty mapping was
-// meant: emptyDir, a label selector that selects all. A test lists what is here.
+// them structs without omitempty. Any other empty mapping was meant: emptyDir, a label
+// selector that selects all. A test has a case for each.
 var noise = map[string]bool{
-	"resources":         true, // Container, PersistentVolumeClaimSpec
-	"metadata":          true, // PersistentVolumeClaimTemplate
-	"securityContext":   true, // the server takes an empty one for none
-	"nodeSelectorTerms": true,
+	"resources":       true, // Container, PersistentVolumeClaimSpec
+	"metadata":        true, // PersistentVolumeClaimTemplate
+	"securityContext": true, // the server takes an empty one for none
 }
 
 // prune removes nulls and empty noise, deepest first.

@@ -41,18 +41,12 @@ func resolvePorts(spec *v1alpha1.AppServiceSpec) (portTable, field.ErrorList) {
 	listed := make(map[portKey]string, len(spec.ContainerPorts)) // to their names
 	byName := make(map[string]portKey, len(spec.ContainerPorts)+len(spec.Ports))
 	table := portTable{container: make([]corev1.ContainerPort, 0, len(spec.ContainerPorts)+len(spec.Ports))}
-	var errs field.ErrorList
-	for i, p := range spec.ContainerPorts {
+	errs := duplicatePorts(paths.containerPorts, spec.ContainerPorts)
+	for _, p := range spec.ContainerPorts {
 		p.Protocol = protocolOf(p.Protocol)
 		key := portKey{p.ContainerPort, p.Protocol}
-		if _, twice := listed[key]; twice {
-			errs = append(errs, field.Duplicate(paths.containerPorts.Index(i), key.String()))
-		}
 		listed[key] = p.Name
 		if p.Name != "" {
-			if _, twice := byName[p.Name]; twice {
-				errs = append(errs, field.Duplicate(paths.containerPorts.Index(i).Child("name"), p.Name))
-			}
 			byName[p.Name] = key
 		}
 		table.container = append(table.container, p)

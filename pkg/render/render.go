@@ -42,7 +42,7 @@ func (w Warning) String() string { return w.Field + ": " + w.Message }
 // suspended, make no difference.
 func Render(app *v1alpha1.AppService, opts Options) (Result, field.ErrorList) {
 	ports, errs := validate(app)
-	errs = append(errs, opts.Target.lacks(kindsOf(app))...)
+	errs = append(errs, opts.Target.lacks(&app.Spec)...)
 	if len(errs) > 0 {
 		return Result{}, sorted(errs)
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	utilversion "k8s.io/apimachinery/pkg/util/version"
 
@@ -34,47 +33,35 @@ func NewTarget(kubeVersion string, apiVersions []string) (*Target, error) {
 	return t, nil
 }
 
-// kindsOf lists the kinds that an AppService renders to.
-func kindsOf(app *v1alpha1.AppService) []schema.GroupVersionKind {
-	kinds := make([]schema.GroupVersionKind, 0, len(children))
-	for _, c := range children {
-		if c.wanted(&app.Spec) {
-			kinds = append(kinds, c.gvk)
-		}
-	}
-	return kinds
-}
-
-// lacks reports the kinds that the target does not serve. A nil target serves all.
-func (t *Target) lacks(kinds []schema.GroupVersionKind) field.ErrorList {
+// lacks reports the kinds that an AppService renders to and the target does not
+// serve. A nil target serves all.
+func (t *Target) lacks(spec *v1alpha1.AppServiceSpec) field.ErrorList {
 	if t == nil {
 		return nil
 	}
 	var errs field.ErrorList
-	for _, gvk := range kinds {
-		if reason := t.lack(gvk); reason != "" {
+	for _, c := range children {
+		if !c.wanted(spec) {
+			continue
+		}
+		if reason := t.lack(&c); reason != "" {
 			errs = append(errs, field.Forbidden(paths.spec,
 				fmt.Sprintf("renders to a %s (%s), which the target cluster does not serve: %s",
-					gvk.Kind, gvk.GroupVersion(), reason)))
+					c.gvk.Kind, c.gvk.GroupVersion(), reason)))
 		}
 	}
 	return errs
 }
 
-func (t *Target) lack(gvk schema.GroupVersionKind) string {
+func (t *Target) lack(c *child) string {
 	if len(t.apiVersions) > 0 {
-		gv := gvk.GroupVersion().String()
-		if !slices.Contains(t.apiVersions, gv) && !slices.Contains(t.apiVersions, gv+"/"+gvk.Kind) {
+		gv := c.gvk.GroupVersion().String()
+		if !slices.Contains(t.apiVersions, gv) && !slices.Contains(t.apiVersions, gv+"/"+c.gvk.Kind) {
 			return "it is not among the " + plural(len(t.apiVersions), "API version") + " given"
 		}
 	}
-	if t.version == nil {
-		return ""
-	}
-	for _, c := range children {
-		if c.gvk == gvk && !t.version.AtLeast(utilversion.MustParseGeneric(c.since)) {
-			return fmt.Sprintf("it came with %s, the target is %s", c.since, t.version)
-		}
+	if t.version != nil && !t.version.AtLeast(utilversion.MustParseGeneric(c.since)) {
+		return fmt.Sprintf("it came with %s, the target is %s", c.since, t.version)
 	}
 	return ""
 }

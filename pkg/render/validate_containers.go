@@ -44,9 +44,6 @@ func validateContainers(s *v1alpha1.AppServiceSpec) field.ErrorList {
 	for i := range s.InitContainers {
 		c, at := &s.InitContainers[i], spec.Child("initContainers").Index(i)
 		errs = append(errs, validateContainer(at, c, names, volumes)...)
-		if c.RestartPolicy != nil && *c.RestartPolicy != corev1.ContainerRestartPolicyAlways {
-			errs = append(errs, field.NotSupported(at.Child("restartPolicy"), *c.RestartPolicy, []corev1.ContainerRestartPolicy{corev1.ContainerRestartPolicyAlways}))
-		}
 		if c.RestartPolicy == nil {
 			// One that ends has no state to look at.
 			for name, set := range map[string]bool{
@@ -62,26 +59,13 @@ func validateContainers(s *v1alpha1.AppServiceSpec) field.ErrorList {
 	for i := range s.Sidecars {
 		c, at := &s.Sidecars[i], spec.Child("sidecars").Index(i)
 		errs = append(errs, validateContainer(at, c, names, volumes)...)
-		if c.RestartPolicy != nil && *c.RestartPolicy != corev1.ContainerRestartPolicyAlways {
-			errs = append(errs, field.NotSupported(at.Child("restartPolicy"), *c.RestartPolicy, []corev1.ContainerRestartPolicy{corev1.ContainerRestartPolicyAlways}))
-		}
 	}
 	return errs
 }
 
 func validateContainer(at *field.Path, c *corev1.Container, names map[string]bool, volumes map[string]bool) field.ErrorList {
-	var errs field.ErrorList
-	switch {
-	case c.Name == "":
-		errs = append(errs, field.Required(at.Child("name"), ""))
-	case names[c.Name]:
-		errs = append(errs, field.Duplicate(at.Child("name"), c.Name))
-	default:
-		for _, msg := range validation.IsDNS1123Label(c.Name) {
-			errs = append(errs, field.Invalid(at.Child("name"), c.Name, msg))
-		}
-	}
-	names[c.Name] = true
+	errs := uniqueName(at.Child("name"), c.Name, names)
+	errs = append(errs, oneOfPointer(at.Child("restartPolicy"), c.RestartPolicy, corev1.ContainerRestartPolicyAlways)...)
 	errs = append(errs, validateImage(at.Child("image"), c.Image)...)
 	errs = append(errs, oneOf(at.Child("imagePullPolicy"), c.ImagePullPolicy, corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)...)
 	errs = append(errs, validateEnv(at.Child("env"), c.Env, volumes)...)
@@ -96,6 +80,23 @@ func validateContainer(at *field.Path, c *corev1.Container, names map[string]boo
 	}
 	probes := containerProbes{liveness: c.LivenessProbe, readiness: c.ReadinessProbe, startup: c.StartupProbe, lifecycle: c.Lifecycle}
 	return append(errs, probes.validate(at, ports)...)
+}
+
+// uniqueName demands a DNS label that is not among the names yet, and adds it.
+func uniqueName(at *field.Path, name string, names map[string]bool) field.ErrorList {
+	var errs field.ErrorList
+	switch {
+	case name == "":
+		errs = append(errs, field.Required(at, ""))
+	case names[name]:
+		errs = append(errs, field.Duplicate(at, name))
+	default:
+		for _, msg := range validation.IsDNS1123Label(name) {
+			errs = append(errs, field.Invalid(at, name, msg))
+		}
+	}
+	names[name] = true
+	return errs
 }
 
 // containerProbes are the ways to look at and to tell a container.
@@ -242,17 +243,7 @@ func validateVolumes(at *field.Path, volumes []corev1.Volume, containers map[str
 	names := make(map[string]bool, len(volumes))
 	for i := range volumes {
 		v, here := &volumes[i], at.Index(i)
-		switch {
-		case v.Name == "":
-			errs = append(errs, field.Required(here.Child("name"), ""))
-		case names[v.Name]:
-			errs = append(errs, field.Duplicate(here.Child("name"), v.Name))
-		default:
-			for _, msg := range validation.IsDNS1123Label(v.Name) {
-				errs = append(errs, field.Invalid(here.Child("name"), v.Name, msg))
-			}
-		}
-		names[v.Name] = true
+		errs = append(errs, uniqueName(here.Child("name"), v.Name, names)...)
 		// Which sources there are is the type's business: one is written, with its
 		// name, for each that was given.
 		sources := plain(&v.VolumeSource)

@@ -32,15 +32,7 @@ func validateIngress(s *v1alpha1.AppServiceSpec) field.ErrorList {
 	if in.ClassName != nil {
 		errs = append(errs, objectName(at.Child("className"), *in.ClassName)...)
 	}
-	seen := make(map[string]bool, len(in.Hosts))
-	for i, host := range in.Hosts {
-		here := at.Child("hosts").Index(i)
-		errs = append(errs, hostFaults(here, host)...)
-		if seen[host] {
-			errs = append(errs, field.Duplicate(here, host))
-		}
-		seen[host] = true
-	}
+	errs = append(errs, hostsFaults(at.Child("hosts"), in.Hosts)...)
 	for i, p := range in.Paths {
 		here := at.Child("paths").Index(i)
 		errs = append(errs, oneOfPointer(here.Child("pathType"), p.PathType,
@@ -106,15 +98,7 @@ func validateRoute(s *v1alpha1.AppServiceSpec) field.ErrorList {
 		}
 		parents[key] = true
 	}
-	hosts := make(map[string]bool, len(route.Hostnames))
-	for i, host := range route.Hostnames {
-		here := at.Child("hostnames").Index(i)
-		errs = append(errs, hostFaults(here, host)...)
-		if hosts[host] {
-			errs = append(errs, field.Duplicate(here, host))
-		}
-		hosts[host] = true
-	}
+	errs = append(errs, hostsFaults(at.Child("hostnames"), route.Hostnames)...)
 	for i, rule := range route.Rules {
 		here := at.Child("rules").Index(i)
 		if rule.Port != nil && findPort(s.Ports, rule.Port) == nil {
@@ -162,6 +146,20 @@ func validateRouteMatch(at *field.Path, m *v1alpha1.RouteMatch) field.ErrorList 
 
 // routePath is what the Gateway API takes for a path.
 var routePath = regexp.MustCompile(`^(?:[-A-Za-z0-9/._~!$&'()*+,;=:@]|%[0-9a-fA-F]{2})+$`)
+
+// hostsFaults demands names of hosts, each once.
+func hostsFaults(at *field.Path, hosts []string) field.ErrorList {
+	var errs field.ErrorList
+	seen := make(map[string]bool, len(hosts))
+	for i, host := range hosts {
+		errs = append(errs, hostFaults(at.Index(i), host)...)
+		if seen[host] {
+			errs = append(errs, field.Duplicate(at.Index(i), host))
+		}
+		seen[host] = true
+	}
+	return errs
+}
 
 // hostFaults demands a name of a host, or a wild card for the first part of one.
 func hostFaults(at *field.Path, host string) field.ErrorList {

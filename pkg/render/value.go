@@ -87,19 +87,12 @@ func envFrom(sources []corev1.EnvFromSource) []any {
 }
 
 func resources(r *corev1.ResourceRequirements) map[string]any {
-	m := make(map[string]any, 3)
+	m := make(map[string]any, 2)
 	if len(r.Limits) > 0 {
 		m["limits"] = quantities(r.Limits)
 	}
 	if len(r.Requests) > 0 {
 		m["requests"] = quantities(r.Requests)
-	}
-	if len(r.Claims) > 0 {
-		list := make([]any, len(r.Claims))
-		for i := range r.Claims {
-			list[i] = plain(&r.Claims[i])
-		}
-		m["claims"] = list
 	}
 	return m
 }
