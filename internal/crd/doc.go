@@ -11,6 +11,8 @@
 // size of a request) is not looked at, and neither is text: that a key stands
 // twice is for whoever decodes it to say.
 //
+// For tests, [Cases] gives AppServices on both sides of each rule of the schema.
+//
 // Linking the package costs the start-up of its libraries, but nothing here runs
 // until it is called: [YAML] and [JSONSchema] read the embedded definition,
 // [NewValidator] parses it, and the first validation that needs the CEL rules

@@ -28,8 +28,13 @@ import (
 // kind does not have.
 func patch(app *v1alpha1.AppService, objects []*unstructured.Unstructured) field.ErrorList {
 	var errs field.ErrorList
+	against := make(map[string]int)
 	for i := range app.Spec.Patches {
 		p, at := &app.Spec.Patches[i], paths.spec.Child("patches").Index(i)
+		if p.Target.Kind == "" {
+			errs = append(errs, field.Required(at.Child("target", "kind"), ""))
+			continue
+		}
 		target := slices.IndexFunc(objects, func(o *unstructured.Unstructured) bool {
 			return o.GetKind() == p.Target.Kind && (p.Target.Name == "" || o.GetName() == p.Target.Name)
 		})
@@ -48,8 +53,34 @@ func patch(app *v1alpha1.AppService, objects []*unstructured.Unstructured) field
 			continue
 		}
 		objects[target] = &unstructured.Unstructured{Object: patched}
+		if app.Spec.SecurityProfile == v1alpha1.SecurityProfileRestricted {
+			blame(against, i, patched)
+		}
+	}
+	for what, i := range against {
+		errs = append(errs, field.Forbidden(paths.spec.Child("patches").Index(i), "leaves "+what))
 	}
 	return errs
+}
+
+// blame keeps what a Deployment has against the profile Restricted, and since which
+// patch. One may put right what an earlier one did.
+func blame(against map[string]int, patch int, object map[string]any) {
+	deployment, ok := typeOf(object).(*appsv1.Deployment)
+	if !ok || strictDecode(object, deployment) != nil {
+		return // applyPatch has refused what cannot be decoded
+	}
+	var r restricted
+	r.template(deployment)
+	now := make(map[string]bool, len(r.errs))
+	for _, e := range r.errs {
+		what := e.Field + ": " + e.Detail
+		now[what] = true
+		if _, before := against[what]; !before {
+			against[what] = patch
+		}
+	}
+	maps.DeleteFunc(against, func(what string, _ int) bool { return !now[what] })
 }
 
 func refs(objects []*unstructured.Unstructured) []string {

@@ -439,12 +439,14 @@ func TestTarget(t *testing.T) {
 		apis    []string
 		want    []string
 	}{
-		"newest":             {"", nil, nil},
-		"old enough":         {"v1.9.0", nil, nil},
-		"provider's version": {"v1.33.1-eks-1234", nil, nil},
-		"groups":             {"", []string{"v1", "apps/v1"}, nil},
-		"kinds":              {"", []string{"v1/Service", "apps/v1/Deployment"}, nil},
-		"one kind missing":   {"", []string{"v1/Service", "apps/v1/StatefulSet"}, []string{"spec: Forbidden: renders to a Deployment (apps/v1), which the target cluster does not serve: it is not among the 2 API versions given"}},
+		"newest":                        {"", nil, nil},
+		"old enough":                    {"v1.9.0", nil, nil},
+		"provider's version":            {"v1.33.1-eks-1234", nil, nil},
+		"groups":                        {"", []string{"v1", "apps/v1"}, nil},
+		"kinds":                         {"", []string{"v1/Service", "apps/v1/Deployment"}, nil},
+		"groups and kinds":              {"", []string{"apps/v1", "apps/v1/Deployment", "v1", "v1/Service"}, nil},
+		"kind missing beside its group": {"", []string{"apps/v1", "apps/v1/StatefulSet", "v1"}, []string{"spec: Forbidden: renders to a Deployment (apps/v1), which the target cluster does not serve: it is not among the 3 API versions given"}},
+		"one kind missing":              {"", []string{"v1/Service", "apps/v1/StatefulSet"}, []string{"spec: Forbidden: renders to a Deployment (apps/v1), which the target cluster does not serve: it is not among the 2 API versions given"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -465,5 +467,10 @@ func TestTarget(t *testing.T) {
 	}
 	if _, err := render.NewTarget("latest", nil); err == nil {
 		t.Error("accepted the version \"latest\"")
+	}
+	for _, api := range []string{"", "apps//v1", "/v1", "apps/v1/", "a/b/c/d", "apps/v1 v1"} {
+		if _, err := render.NewTarget("", []string{api}); err == nil {
+			t.Errorf("accepted the API version %q", api)
+		}
 	}
 }

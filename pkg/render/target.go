@@ -13,16 +13,32 @@ import (
 
 // Target is a cluster, described by what it serves.
 type Target struct {
-	version     *utilversion.Version
-	apiVersions []string
+	version *utilversion.Version
+	// served has every API version and kind given.
+	served map[string]bool
+	// listed has the API versions of which kinds are given.
+	listed map[string]bool
+	given  int
 }
 
 // NewTarget describes a cluster by its version ("1.34", "v1.34.2") and by the
 // API versions that it serves ("apps/v1", or "apps/v1/Deployment", the two forms
-// that Helm and Argo CD use). An empty version, or no API versions, leaves that
-// side unchecked.
+// that Helm and Argo CD use). An API version stands for all its kinds, unless kinds
+// of it are given too: Argo CD gives both, and then a kind that is missing is one
+// that the cluster lacks, such as one of several CRDs of a group. An empty version,
+// or no API versions, leaves that side unchecked.
 func NewTarget(kubeVersion string, apiVersions []string) (*Target, error) {
-	t := &Target{apiVersions: slices.Clone(apiVersions)}
+	t := &Target{served: make(map[string]bool), listed: make(map[string]bool), given: len(apiVersions)}
+	for _, v := range apiVersions {
+		parts := strings.Split(v, "/")
+		if len(parts) > 3 || slices.Contains(parts, "") || strings.ContainsAny(v, " \t\r\n") {
+			return nil, fmt.Errorf("API version %q: must be like v1, apps/v1 or apps/v1/Deployment", v)
+		}
+		t.served[v] = true
+		if i := strings.LastIndexByte(v, '/'); i > 0 {
+			t.listed[v[:i]] = true
+		}
+	}
 	if kubeVersion != "" {
 		v, err := utilversion.ParseGeneric(kubeVersion)
 		if err != nil {
@@ -54,10 +70,11 @@ func (t *Target) lacks(spec *v1alpha1.AppServiceSpec) field.ErrorList {
 }
 
 func (t *Target) lack(c *child) string {
-	if len(t.apiVersions) > 0 {
+	if t.given > 0 {
 		gv := c.gvk.GroupVersion().String()
-		if !slices.Contains(t.apiVersions, gv) && !slices.Contains(t.apiVersions, gv+"/"+c.gvk.Kind) {
-			return "it is not among the " + plural(len(t.apiVersions), "API version") + " given"
+		whole := t.served[gv] && !t.listed[gv]
+		if !whole && !t.served[gv+"/"+c.gvk.Kind] {
+			return "it is not among the " + plural(t.given, "API version") + " given"
 		}
 	}
 	if t.version != nil && !t.version.AtLeast(utilversion.MustParseGeneric(c.since)) {

@@ -45,6 +45,9 @@ func validateNodeAffinity(at *field.Path, n *corev1.NodeAffinity) field.ErrorLis
 	for i := range n.PreferredDuringSchedulingIgnoredDuringExecution {
 		term, here := &n.PreferredDuringSchedulingIgnoredDuringExecution[i], at.Child(preferred).Index(i)
 		errs = append(errs, validateWeight(here, term.Weight)...)
+		if len(term.Preference.MatchExpressions)+len(term.Preference.MatchFields) == 0 {
+			errs = append(errs, field.Required(here.Child("preference"), "without one, all nodes are preferred alike"))
+		}
 		errs = append(errs, validateNodeTerm(here.Child("preference"), &term.Preference)...)
 	}
 	return errs

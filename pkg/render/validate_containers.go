@@ -39,6 +39,7 @@ func validateContainers(s *v1alpha1.AppServiceSpec) field.ErrorList {
 	}
 	probes := containerProbes{liveness: s.LivenessProbe, readiness: s.ReadinessProbe, startup: s.StartupProbe, lifecycle: s.Lifecycle}
 	errs = append(errs, probes.validate(spec, ports)...)
+	errs = append(errs, validateRareFields(spec, &corev1.Container{SecurityContext: s.SecurityContext})...)
 
 	names := map[string]bool{containerName(s): true}
 	for i := range s.InitContainers {
@@ -79,6 +80,7 @@ func validateContainer(at *field.Path, c *corev1.Container, names map[string]boo
 		ports = append(ports, p.Name)
 	}
 	probes := containerProbes{liveness: c.LivenessProbe, readiness: c.ReadinessProbe, startup: c.StartupProbe, lifecycle: c.Lifecycle}
+	errs = append(errs, validateRareFields(at, c)...)
 	return append(errs, probes.validate(at, ports)...)
 }
 
@@ -177,6 +179,9 @@ func (h handlers) validate(at *field.Path, ports []string) field.ErrorList {
 			for _, msg := range validation.IsHTTPHeaderName(header.Name) {
 				errs = append(errs, field.Invalid(at.Child("httpGet", "httpHeaders").Index(i).Child("name"), header.Name, msg))
 			}
+			if header.Value == "" {
+				errs = append(errs, field.Required(at.Child("httpGet", "httpHeaders").Index(i).Child("value"), ""))
+			}
 		}
 	}
 	if h.tcp != nil {
@@ -189,8 +194,8 @@ func (h handlers) validate(at *field.Path, ports []string) field.ErrorList {
 	}
 	if h.sleep != nil {
 		given = append(given, "sleep")
-		if h.sleep.Seconds < 0 {
-			errs = append(errs, field.Invalid(at.Child("sleep", "seconds"), h.sleep.Seconds, "must be 0 or more"))
+		if h.sleep.Seconds < 1 {
+			errs = append(errs, field.Invalid(at.Child("sleep", "seconds"), h.sleep.Seconds, "must be 1 or more"))
 		}
 	}
 	switch len(given) {
@@ -254,6 +259,7 @@ func validateVolumes(at *field.Path, volumes []corev1.Volume, containers map[str
 		default:
 			errs = append(errs, field.Forbidden(here, "more than one source"))
 		}
+		errs = append(errs, missing(here, "", sources)...)
 		errs = append(errs, validateVolumeSource(here, &v.VolumeSource, containers)...)
 	}
 	return names, errs
@@ -348,6 +354,9 @@ func validateMounts(at *field.Path, mounts []corev1.VolumeMount, volumes map[str
 		}
 		errs = append(errs, relativePath(here.Child("subPath"), m.SubPath, false)...)
 		errs = append(errs, relativePath(here.Child("subPathExpr"), m.SubPathExpr, false)...)
+		if len(m.BindMountOptions) > 1 {
+			errs = append(errs, unique(here.Child("bindMountOptions"), m.BindMountOptions)...)
+		}
 	}
 	return errs
 }

@@ -48,6 +48,9 @@ func validatePod(s *v1alpha1.AppServiceSpec) field.ErrorList {
 	if s.DNSPolicy == corev1.DNSNone && (s.DNSConfig == nil || len(s.DNSConfig.Nameservers) == 0) {
 		errs = append(errs, field.Required(spec.Child("dnsConfig", "nameservers"), "dnsPolicy None takes its name servers from here"))
 	}
+	if c := s.PodSecurityContext; c != nil && (c.SeccompProfile != nil || c.AppArmorProfile != nil || len(c.Sysctls) > 0) {
+		errs = append(errs, missing(spec.Child("podSecurityContext"), "", plain(c))...)
+	}
 	errs = append(errs, labelFaults(spec.Child("nodeSelector"), s.NodeSelector)...)
 	errs = append(errs, validateTolerations(spec.Child("tolerations"), s.Tolerations)...)
 	errs = append(errs, validateAffinity(spec.Child("affinity"), s.Affinity)...)
@@ -118,70 +121,6 @@ func validateSpread(at *field.Path, list []corev1.TopologySpreadConstraint) fiel
 		}
 		if c.LabelSelector != nil {
 			errs = append(errs, metav1validation.ValidateLabelSelector(c.LabelSelector, metav1validation.LabelSelectorValidationOptions{}, here.Child("labelSelector"))...)
-		}
-	}
-	return errs
-}
-
-// validateSecurityProfile refuses what contradicts the profile: it would be written,
-// and the namespace would refuse the pods.
-func validateSecurityProfile(s *v1alpha1.AppServiceSpec) field.ErrorList {
-	errs := oneOf(paths.spec.Child("securityProfile"), s.SecurityProfile, v1alpha1.SecurityProfileRestricted)
-	if s.SecurityProfile != v1alpha1.SecurityProfileRestricted {
-		return errs
-	}
-	forbid := func(at *field.Path, what string) {
-		errs = append(errs, field.Forbidden(at, what+" is not allowed under securityProfile Restricted"))
-	}
-	if p := s.PodSecurityContext; p != nil {
-		at := paths.spec.Child("podSecurityContext")
-		if p.RunAsNonRoot != nil && !*p.RunAsNonRoot {
-			forbid(at.Child("runAsNonRoot"), "false")
-		}
-		if p.RunAsUser != nil && *p.RunAsUser == 0 {
-			forbid(at.Child("runAsUser"), "0")
-		}
-		if p.SeccompProfile != nil && p.SeccompProfile.Type == corev1.SeccompProfileTypeUnconfined {
-			forbid(at.Child("seccompProfile", "type"), "Unconfined")
-		}
-	}
-	container := func(at *field.Path, c *corev1.SecurityContext) {
-		if c == nil {
-			return
-		}
-		if c.Privileged != nil && *c.Privileged {
-			forbid(at.Child("privileged"), "true")
-		}
-		if c.AllowPrivilegeEscalation != nil && *c.AllowPrivilegeEscalation {
-			forbid(at.Child("allowPrivilegeEscalation"), "true")
-		}
-		if c.RunAsNonRoot != nil && !*c.RunAsNonRoot {
-			forbid(at.Child("runAsNonRoot"), "false")
-		}
-		if c.RunAsUser != nil && *c.RunAsUser == 0 {
-			forbid(at.Child("runAsUser"), "0")
-		}
-		if c.SeccompProfile != nil && c.SeccompProfile.Type == corev1.SeccompProfileTypeUnconfined {
-			forbid(at.Child("seccompProfile", "type"), "Unconfined")
-		}
-		if c.Capabilities != nil {
-			for i, add := range c.Capabilities.Add {
-				if add != "NET_BIND_SERVICE" {
-					forbid(at.Child("capabilities", "add").Index(i), string(add))
-				}
-			}
-		}
-	}
-	container(paths.spec.Child("securityContext"), s.SecurityContext)
-	for i := range s.InitContainers {
-		container(paths.spec.Child("initContainers").Index(i).Child("securityContext"), s.InitContainers[i].SecurityContext)
-	}
-	for i := range s.Sidecars {
-		container(paths.spec.Child("sidecars").Index(i).Child("securityContext"), s.Sidecars[i].SecurityContext)
-	}
-	for i := range s.Volumes {
-		if s.Volumes[i].HostPath != nil {
-			forbid(paths.spec.Child("volumes").Index(i).Child("hostPath"), "a path of the node")
 		}
 	}
 	return errs

@@ -102,7 +102,7 @@ func validateMetric(at *field.Path, m *autoscalingv2.MetricSpec) field.ErrorList
 	} else if !set {
 		return field.ErrorList{field.Required(at, fmt.Sprintf("has the type %s and no source of it", m.Type))}
 	}
-	var errs field.ErrorList
+	errs := missing(at, "", plain(m))
 	list := targets(m)
 	if len(list) > 1 {
 		errs = append(errs, field.Forbidden(at, "more than one source"))

@@ -3,6 +3,7 @@ package controlplane_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,9 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
 	"kudevops.io/appsvc/api/v1alpha1"
@@ -93,6 +99,116 @@ func TestArbitraryIsAccepted(t *testing.T) {
 		}
 	})
 }
+
+// TestRestrictedIsAdmitted: under securityProfile Restricted, the renderer takes a patch
+// where a namespace that enforces the restricted Pod Security Standard takes the pods
+// that it leads to, and refuses it where that refuses them.
+func TestRestrictedIsAdmitted(t *testing.T) {
+	t.Parallel()
+	cluster := shared.Cluster(t)
+	namespace := cluster.Namespace(t)
+	label := []byte(`{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}`)
+	if _, err := cluster.Client().CoreV1().Namespaces().Patch(t.Context(), namespace, types.MergePatchType, label, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	// admitted asks for the pod of an AppService that says itself what the profile would.
+	admitted := func(ctx context.Context, patch string) (bool, error) {
+		app := patched(patch)
+		app.Spec.PodSecurityContext = &corev1.PodSecurityContext{RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}}
+		app.Spec.SecurityContext = &corev1.SecurityContext{AllowPrivilegeEscalation: new(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}}
+		result, errs := render.Render(app, render.Options{})
+		if len(errs) > 0 {
+			return false, errs.ToAggregate()
+		}
+		deployment := &appsv1.Deployment{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(result.Objects[0].Object, deployment); err != nil {
+			return false, err
+		}
+		template := deployment.Spec.Template
+		template.Name = "web"
+		_, err := cluster.Client().CoreV1().Pods(namespace).Create(ctx, &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err != nil && !(apierrors.IsForbidden(err) && strings.Contains(err.Error(), "violates PodSecurity")) {
+			return false, err
+		}
+		return err == nil, nil
+	}
+	// The admission plugin learns of the label a little later.
+	eventually(t, func(ctx context.Context) error {
+		ok, err := admitted(ctx, pod(`hostNetwork: true`))
+		if ok {
+			return errors.New("the Standard is not enforced")
+		}
+		return err
+	})
+
+	for name, patch := range map[string]string{
+		"nothing":                      `{}`,
+		"hostPID":                      pod(`hostPID: true`),
+		"hostIPC":                      pod(`hostIPC: true`),
+		"hostUsers":                    pod(`hostUsers: false`),
+		"emptyDir":                     pod(`volumes: [{name: a, emptyDir: {}}]`),
+		"image volume":                 pod(`volumes: [{name: a, image: {reference: "a:1"}}]`),
+		"hostPath":                     pod(`volumes: [{name: a, hostPath: {path: /}}]`),
+		"nfs":                          pod(`volumes: [{name: a, nfs: {server: a, path: /}}]`),
+		"fc":                           pod(`volumes: [{name: a, fc: {wwids: [a]}}]`),
+		"no pod security context":      `[{op: remove, path: /spec/template/spec/securityContext}]`,
+		"no container context":         `[{op: remove, path: /spec/template/spec/containers/0/securityContext}]`,
+		"root by the pod":              pod(`securityContext: {runAsUser: 0}`),
+		"somebody by the pod":          pod(`securityContext: {runAsUser: 1}`),
+		"may be root by the pod":       pod(`securityContext: {runAsNonRoot: false}`),
+		"seccomp of the node":          pod(`securityContext: {seccompProfile: {type: Localhost, localhostProfile: a}}`),
+		"no seccomp":                   pod(`securityContext: {seccompProfile: {type: Unconfined}}`),
+		"no AppArmor":                  pod(`securityContext: {appArmorProfile: {type: Unconfined}}`),
+		"AppArmor":                     pod(`securityContext: {appArmorProfile: {type: RuntimeDefault}}`),
+		"safe sysctl":                  pod(`securityContext: {sysctls: [{name: net.ipv4.tcp_notsent_lowat, value: "1"}]}`),
+		"other sysctl":                 pod(`securityContext: {sysctls: [{name: kernel.msgmax, value: "1"}]}`),
+		"SELinux type of containers":   pod(`securityContext: {seLinuxOptions: {type: container_engine_t, level: s0}}`),
+		"other SELinux type":           pod(`securityContext: {seLinuxOptions: {type: spc_t}}`),
+		"SELinux user":                 pod(`securityContext: {seLinuxOptions: {user: a}}`),
+		"SELinux role":                 pod(`securityContext: {seLinuxOptions: {role: a}}`),
+		"privileged":                   container(`securityContext: {allowPrivilegeEscalation: null, privileged: true}`),
+		"allowPrivilegeEscalation":     container(`securityContext: {allowPrivilegeEscalation: true}`),
+		"escalation not spoken of":     container(`securityContext: {allowPrivilegeEscalation: null}`),
+		"NET_BIND_SERVICE":             container(`securityContext: {capabilities: {add: [NET_BIND_SERVICE]}}`),
+		"NET_ADMIN":                    container(`securityContext: {capabilities: {add: [NET_ADMIN]}}`),
+		"capabilities are kept":        container(`securityContext: {capabilities: {drop: [NET_RAW]}}`),
+		"root by the container":        container(`securityContext: {runAsUser: 0}`),
+		"may be root by the container": container(`securityContext: {runAsNonRoot: false}`),
+		"default proc":                 container(`securityContext: {procMount: Default}`),
+		"host port":                    container(`ports: [{containerPort: 80, hostPort: 80}]`),
+		"container port":               container(`ports: [{containerPort: 80}]`),
+		"probe of another host":        container(`livenessProbe: {httpGet: {port: 80, host: 10.0.0.1}}`),
+		"probe":                        container(`livenessProbe: {httpGet: {port: 80}}`),
+		"hook to another host":         container(`lifecycle: {preStop: {httpGet: {port: 80, host: 10.0.0.1}}}`),
+		"bare init container":          pod(`initContainers: [{name: a, image: "a:1"}]`),
+		"AppArmor by annotation":       `spec: {template: {metadata: {annotations: {container.apparmor.security.beta.kubernetes.io/app: unconfined}}}}`,
+		"AppArmor of the node":         `spec: {template: {metadata: {annotations: {container.apparmor.security.beta.kubernetes.io/app: localhost/a}}}}`,
+	} {
+		want, err := admitted(t.Context(), patch)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		app := patched(patch)
+		app.Spec.SecurityProfile = v1alpha1.SecurityProfileRestricted
+		if _, errs := render.Render(app, render.Options{}); (len(errs) == 0) != want {
+			t.Errorf("%s: admitted is %t, and the renderer says %v", name, want, errs)
+		}
+	}
+}
+
+// patched is an AppService with one patch.
+func patched(patch string) *v1alpha1.AppService {
+	app := &v1alpha1.AppService{}
+	app.Name, app.Spec.Image = "web", "nginx:1.29"
+	app.Spec.Patches = []v1alpha1.Patch{{Target: v1alpha1.PatchTarget{Kind: "Deployment"}, Patch: patch}}
+	return app
+}
+
+// pod and container are patches of the pod template and of its container.
+func pod(fields string) string { return "spec: {template: {spec: {" + fields + "}}}" }
+
+func container(fields string) string { return pod("containers: [{name: app, " + fields + "}]") }
 
 // dryRun asks the API server to apply an object, as the controller would, and gives
 // what it refuses or changes.
