@@ -9,7 +9,7 @@ import (
 // the name of the field that holds the struct. The CRD requires the same ones. Go's types
 // cannot tell an absent number or text from 0 or "", so these are refused with it.
 var needs = map[string][]string{
-	// Sources of volumes. The lun of iscsi may be 0, and so cannot be asked for.
+	// Sources of volumes.
 	"awsElasticBlockStore": {"volumeID"},
 	"azureDisk":            {"diskName", "diskURI"},
 	"azureFile":            {"secretName", "shareName"},

@@ -24,7 +24,10 @@ const namePattern = "^[a-z]([-a-z0-9]*[a-z0-9])?$"
 //     required or defaulted, and for the status as a whole. The native types that
 //     the schema embeds bring defaults of their own, which would come to stand in
 //     stored objects and there read as if somebody had asked for them;
-//  2. a rule for metadata.name, for which there is no marker: controller-gen
+//  2. the lun of an iSCSI volume not required: its most common value is 0, which Go's
+//     type cannot tell from none, so that whoever decodes an AppService could not hold
+//     to it. In a Deployment the API server takes none for 0, too;
+//  3. a rule for metadata.name, for which there is no marker: controller-gen
 //     writes metadata as a bare object.
 //
 // The same input gives the same bytes. Applied to its own output it changes
@@ -69,6 +72,7 @@ func transformVersion(version any) error {
 		return errors.New("has no schema.openAPIV3Schema")
 	}
 	stripDefaults(root, []string{"status"})
+	relax(root, "iscsi", "lun")
 	if err := constrainName(root); err != nil {
 		return err
 	}
@@ -98,6 +102,24 @@ func stripDefaults(schema map[string]any, keep []string) {
 	if values, ok := schema["additionalProperties"].(map[string]any); ok {
 		delete(values, "default")
 		stripDefaults(values, nil)
+	}
+}
+
+// relax makes a field of the properties called parent optional, wherever they are.
+func relax(schema map[string]any, parent, name string) {
+	properties, _ := schema["properties"].(map[string]any)
+	for at, property := range properties {
+		property, ok := property.(map[string]any)
+		if !ok {
+			continue
+		}
+		if required, ok := property["required"].([]any); ok && at == parent {
+			property["required"] = slices.DeleteFunc(required, func(field any) bool { return field == name })
+		}
+		relax(property, parent, name)
+	}
+	if items, ok := schema["items"].(map[string]any); ok {
+		relax(items, parent, name)
 	}
 }
 
