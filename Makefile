@@ -5,7 +5,7 @@ SHELL := /usr/bin/env bash
 
 BIN := $(CURDIR)/bin
 # The modules of this repository, the main one first.
-MODULES := . test/controlplane test/peers
+MODULES := . test/controlplane test/peers test/argocd
 # What is generated from api/v1alpha1.
 CRD := config/crd/bases/apps.kudevops.io_appservices.yaml
 
@@ -34,7 +34,7 @@ clean: ## Remove what was built here
 ##@ Tests
 
 .PHONY: test
-test: test-unit test-race test-controlplane test-peers ## Run all tests
+test: test-unit test-race test-controlplane test-peers test-argocd ## Run all tests
 
 .PHONY: test-unit
 test-unit:
@@ -51,7 +51,9 @@ test-race:
 	fi
 
 # Flags of the user's that say how to build the main module would break the others.
-NESTED := GOFLAGS=-mod=readonly GOWORK=off go
+# Without cgo, as the programs are built that the tests run: what is shared is compiled
+# once.
+NESTED := CGO_ENABLED=0 GOFLAGS=-mod=readonly GOWORK=off go
 
 # The programs come first: "go test" is silent until its end, and gives up before a
 # first build is through.
@@ -62,6 +64,17 @@ test-controlplane: controlplane
 .PHONY: test-peers
 test-peers:
 	$(NESTED) -C test/peers test ./...
+
+# What is tested stands outside of the module, where the go command sees no change.
+.PHONY: test-argocd
+test-argocd: argocd
+	$(NESTED) -C test/argocd test -count=1 ./...
+
+# -v names each package when it is compiled, which is all of them the first time.
+.PHONY: argocd
+argocd: ## Build Argo CD's plugin server from Go modules, once a version
+	$(NESTED) -C test/argocd build -v github.com/argoproj/argo-cd/v3/cmd/argocd-cmp-server/commands
+	@$(NESTED) -C test/argocd tool -n argocd-cmp-server >/dev/null
 
 .PHONY: controlplane
 controlplane: ## Build a real Kubernetes from Go modules, once a version
@@ -87,11 +100,12 @@ bench-peers: ## Measure beside the peers and write docs/benchmarks.md
 ##@ Code
 
 .PHONY: generate
-generate: $(BIN)/controller-gen ## Generate what follows from api/v1alpha1
+generate: $(BIN)/controller-gen ## Generate what follows from the types
 	@rm -rf $(BIN)/crd
 	$(BIN)/controller-gen object crd:maxDescLen=60,generateEmbeddedObjectMeta=true applyconfiguration paths=./api/... output:crd:dir=$(BIN)/crd
 	go run ./internal/crd/gen -in $(BIN)/crd/$(notdir $(CRD)) -out $(CRD) internal/crd/appservices.yaml
 	go run ./internal/specdoc -in api/v1alpha1/appservice_types.go -out docs/spec.md
+	go run ./internal/schemagen -out pkg/diff/zz_generated.schema.go
 
 .PHONY: fmt
 fmt: ## Format the code
@@ -99,7 +113,7 @@ fmt: ## Format the code
 
 .PHONY: lint
 lint: $(BIN)/staticcheck ## Look for mistakes
-	@for module in $(MODULES); do echo "lint $$module"; (cd $$module && go vet ./... && $(BIN)/staticcheck ./...); done
+	@export CGO_ENABLED=0; for module in $(MODULES); do echo "lint $$module"; (cd $$module && go vet ./... && $(BIN)/staticcheck ./...); done
 
 .PHONY: verify
 verify: verify-format verify-tidy verify-generate lint ## Check what is committed: formatted, tidy, generated, linted
@@ -121,7 +135,7 @@ verify-generate: $(BIN)/controller-gen
 	git ls-files -z --cached --others --exclude-standard | tar --null -T - -cf - | tar -xf - -C "$$copy"; \
 	mkdir -p "$$copy/bin"; cp $(BIN)/controller-gen "$$copy/bin/"; \
 	$(MAKE) -C "$$copy" -o "$$copy/bin/controller-gen" generate >/dev/null; \
-	for path in api config/crd internal/crd docs/spec.md; do \
+	for path in api config/crd internal/crd docs/spec.md pkg/diff/zz_generated.schema.go; do \
 		diff -r "$$path" "$$copy/$$path" || { echo 'what is generated is stale: run make generate'; exit 1; }; \
 	done
 

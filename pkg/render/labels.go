@@ -1,13 +1,16 @@
 package render
 
 import (
+	"maps"
 	"strings"
 
 	"kudevops.io/appsvc/api/v1alpha1"
 )
 
-// selector is what a Deployment and a Service select pods by. It is frozen: the
-// selector of a Deployment cannot be changed.
+// Selector is what the Deployment and the Service of an AppService select pods by. It is
+// frozen: the selector of a Deployment cannot be changed. The caller owns the map.
+func Selector(app *v1alpha1.AppService) map[string]string { return maps.Clone(selector(app)) }
+
 func selector(app *v1alpha1.AppService) map[string]string {
 	if len(app.Spec.Selector) > 0 {
 		return app.Spec.Selector

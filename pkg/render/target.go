@@ -1,6 +1,8 @@
 package render
 
 import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"fmt"
 	"slices"
 	"strings"
@@ -99,4 +101,14 @@ func Renders(group, kind string) bool {
 		}
 	}
 	return false
+}
+
+// Kinds gives every kind of object that an AppService can render to, in the order in which
+// they are applied.
+func Kinds() []schema.GroupVersionKind {
+	out := make([]schema.GroupVersionKind, len(children))
+	for i := range children {
+		out[i] = children[i].gvk
+	}
+	return out
 }
