@@ -32,7 +32,7 @@ var directions = map[string][]string{
 	"internal/crd/gen":                {"api/v1alpha1"},
 	"internal/krm":                    {"api/v1alpha1", "pkg/render", "internal/manifest"},
 	"internal/cli":                    {"api/v1alpha1", "pkg/...", "internal/..."},
-	"internal/controller":             {"api/v1alpha1", "pkg/..."},
+	"internal/controller":             {"api/v1alpha1/...", "pkg/..."},
 	"internal/layout":                 {},
 	"internal/schemagen":              {},
 	"internal/specdoc":                {},

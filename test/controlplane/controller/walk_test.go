@@ -10,7 +10,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kudevops.io/appsvc/test/controlplane"
@@ -20,6 +19,9 @@ var (
 	appServices = schema.GroupVersionResource{Group: "apps.kudevops.io", Version: "v1alpha1", Resource: "appservices"}
 	deployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 	services    = schema.GroupVersionResource{Version: "v1", Resource: "services"}
+
+	// kinds are AppServices and what most of them have.
+	kinds = []schema.GroupVersionResource{appServices, deployments, services}
 )
 
 // TestWalk is the walk of the tutorial, with kubectl, as people take it.
@@ -117,9 +119,4 @@ func eventually(t *testing.T, check func(context.Context) error) {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-}
-
-// status reads an AppService.
-func appService(ctx context.Context, cluster *controlplane.Cluster, namespace, name string) (*unstructured.Unstructured, error) {
-	return cluster.Dynamic().Resource(appServices).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
 }
