@@ -1,4 +1,4 @@
-package diff_test
+package diff
 
 import (
 	"errors"
@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kudevops.io/appsvc/internal/diffcases"
-	"kudevops.io/appsvc/pkg/diff"
 )
 
 // TestCases compares the reported pairs of objects as two trees. What a real API server
@@ -38,7 +37,7 @@ func wantChanges(t *testing.T, reason string, from, to *unstructured.Unstructure
 	got, err := changesOf(from, to)
 	switch {
 	case fault != "":
-		var faults diff.Faults
+		var faults Faults
 		if !errors.As(err, &faults) || !strings.Contains(err.Error(), fault) {
 			t.Errorf("the error is %v, want Faults with %q: %s", err, fault, reason)
 		}
@@ -65,7 +64,7 @@ func wantChanges(t *testing.T, reason string, from, to *unstructured.Unstructure
 
 // changesOf gives the changes between two objects as text.
 func changesOf(from, to *unstructured.Unstructured) ([]string, error) {
-	set, err := diff.Diff([]*unstructured.Unstructured{from}, []*unstructured.Unstructured{to}, diff.Options{})
+	set, err := Diff([]*unstructured.Unstructured{from}, []*unstructured.Unstructured{to}, Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -73,10 +72,10 @@ func changesOf(from, to *unstructured.Unstructured) ([]string, error) {
 }
 
 // written gives the changes of all objects as text.
-func written(set *diff.ChangeSet) []string {
+func written(set *ChangeSet) []string {
 	var out []string
 	for _, o := range set.Objects {
-		if o.Action == diff.Create || o.Action == diff.Delete {
+		if o.Action == Create || o.Action == Delete {
 			out = append(out, string(o.Action)+" "+o.Object.String())
 		}
 		for _, f := range o.Fields {

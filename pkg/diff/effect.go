@@ -47,6 +47,7 @@ var effects = [...]kindEffects{
 	}, scale: "spec.parallelism"},
 	{group: "", kind: "PersistentVolumeClaim", immutable: []string{
 		"spec.accessModes", "spec.selector", "spec.storageClassName", "spec.volumeMode", "spec.volumeName", "spec.dataSource", "spec.dataSourceRef",
+		"spec.resources",
 	}},
 	{group: "", kind: "ConfigMap"},
 	{group: "", kind: "Secret", immutable: []string{"type"}},
@@ -121,8 +122,9 @@ func (e *kindEffects) refuses(f *FieldChange, c *ObjectChange) bool {
 func settable(f *FieldChange, c *ObjectChange) bool {
 	switch c.Object.Kind {
 	case "PersistentVolumeClaim":
-		// The controllers bind a claim that has none yet.
-		return f.Op == Add && (within(f.Path, "spec.volumeName") || within(f.Path, "spec.storageClassName"))
+		// The controllers bind a claim that has none yet, and one that is bound may grow.
+		return f.Op == Add && (within(f.Path, "spec.volumeName") || within(f.Path, "spec.storageClassName")) ||
+			f.Op != Remove && within(f.Path, "spec.resources.requests")
 	case "Job":
 		spec, _ := c.Before["spec"].(map[string]any)
 		// An indexed Job is elastic: completions may follow parallelism.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"math"
+	"strings"
 	gotime "time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -184,7 +185,7 @@ func asQuantity(v any) (resource.Quantity, bool) {
 		i, ok := asInt(v)
 		return *resource.NewQuantity(i, resource.DecimalSI), ok
 	}
-	if len(s) == 0 || len(s) > maxQuantity {
+	if !readable(s) {
 		return resource.Quantity{}, false
 	}
 	q, err := resource.ParseQuantity(s)
@@ -195,7 +196,16 @@ func asQuantity(v any) (resource.Quantity, bool) {
 	return q, true
 }
 
-const maxQuantity = 64
+// readable leaves out what is too long for an amount, or has an exponent of more than
+// three digits: comparing it would take seconds.
+func readable(s string) bool {
+	const longest, exponent = 64, 3
+	if s == "" || len(s) > longest {
+		return false
+	}
+	i := strings.IndexAny(s, "eE")
+	return i < 0 || len(strings.TrimLeft(s[i+1:], "+-0")) <= exponent
+}
 
 // equalTimes compares instants, of which the API server keeps whole seconds.
 func equalTimes(a, b any) bool {

@@ -107,9 +107,12 @@ func (m *masker) object(o *ObjectChange) ObjectChange {
 	out.Adopted = m.fields(o, o.Adopted)
 	out.Kept = m.fields(o, o.Kept)
 	out.Foreign = m.fields(o, o.Foreign)
-	at := scope{kind: o.Object.Kind}
-	out.Before = m.mapping(o.Before, at)
-	out.After = m.mapping(o.After, at)
+	out.Before, out.After = nil, nil
+	if o.Changed() { // of what is the same, nobody is shown the whole
+		at := scope{kind: o.Object.Kind}
+		out.Before = m.mapping(o.Before, at)
+		out.After = m.mapping(o.After, at)
+	}
 	out.Notes = slices.Clone(o.Notes)
 	for i, note := range out.Notes {
 		out.Notes[i] = m.scrub(note)

@@ -25,6 +25,13 @@ type holder struct {
 	fields fieldSet
 }
 
+// whole reports whether an item is held itself, and not only some of its fields: those do
+// not keep it from being removed.
+func (h holder) whole() bool {
+	_, marked := h.fields["."]
+	return marked || len(h.fields) == 0
+}
+
 // predict does what the API server does, in this order:
 //
 //  1. Desired fields take their values. A mapping that is replaced as a whole is; items
@@ -419,7 +426,7 @@ func (p *pruner) items(path Path, items []any, own fieldSet, holders []holder, d
 			d, _ := d.(map[string]any)
 			p.mapping(step, m, fields, others, d)
 		case isWanted:
-		case len(others) == 0:
+		case !slices.ContainsFunc(others, holder.whole):
 			continue
 		default:
 			item = p.dropped(step, item, fields, others)

@@ -30,7 +30,7 @@ func NewReport(cs *ChangeSet, opts ReportOptions) *Report {
 }
 
 // ChangeSet gives the masked changes, for writers of other formats. They are not to be
-// changed.
+// changed. Unchanged objects come without Before and After.
 func (r *Report) ChangeSet() *ChangeSet { return &r.changes }
 
 // Counts sums up the report.
