@@ -48,7 +48,13 @@ func (c *Checker) Changed(desired, live *unstructured.Unstructured) bool {
 	}
 	t := typeOf(apiVersionOf(desired.Object), kindOf(desired.Object))
 	var w coverage
-	return !w.object(folded(desired.Object), live.Object, owned, t) || countsEmpty(desired.Object, t)
+	if !w.object(folded(desired.Object), live.Object, owned, t) || countsEmpty(desired.Object, t) {
+		return true
+	}
+	if !w.respelled && !w.whole {
+		return false
+	}
+	return w.respelled && c.moves(live.Object) || c.takes(folded(desired.Object), live.Object, owned, t)
 }
 
 // countsEmpty reports whether an object is one that goes up in its generation with each
@@ -123,6 +129,10 @@ func textAt(m map[string]any, name string) string {
 // coverage walks what is desired beside what is live and what is owned. It reports false
 // at the first difference.
 type coverage struct {
+	// respelled says that values mean the same and are written in different ways.
+	respelled bool
+	// whole says that a mapping of an unknown type is taken to be replaced as a whole.
+	whole bool
 	// scratch holds the key that is looked up, so that looking up allocates nothing.
 	scratch [192]byte
 }
@@ -205,10 +215,25 @@ func (w *coverage) entry(name string, desired, live any, present bool, owned fie
 	if !ok {
 		// Everything that is applied is owned, empty or not, but for a list that has
 		// items of its own and none of them.
-		list, isList := desired.([]any)
-		return false, isList && len(list) == 0 && below.shape >= shapeKeyed
+		return false, ownsNothing(desired, below)
 	}
 	return true, !migrated(own, t, name) && w.value(desired, live, present, own, below, dropped)
+}
+
+// ownsNothing reports whether applying a value makes its field manager no owner.
+func ownsNothing(v any, t *typeInfo) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for name := range v {
+			if below, _ := t.at(name); !ownsNothing(v[name], below) {
+				return false
+			}
+		}
+		return len(v) > 0 && t.shape == shapeStruct
+	case []any:
+		return len(v) == 0 && (t.shape == shapeKeyed || t.shape == shapeSet)
+	}
+	return false
 }
 
 // migrated reports whether what is owned of a field was migrated from another kind of
@@ -226,6 +251,7 @@ func migrated(own fieldSet, t *typeInfo, name string) bool {
 // there although it cannot be seen (kubernetes/kubernetes#128924).
 func (w *coverage) value(desired, live any, present bool, owned fieldSet, t *typeInfo, dropped bool) bool {
 	if !present || live == nil {
+		w.respelled = w.respelled || desired != nil
 		return isNone(desired, dropped)
 	}
 	switch d := desired.(type) {
@@ -240,21 +266,32 @@ func (w *coverage) value(desired, live any, present bool, owned fieldSet, t *typ
 		if size(owned) > 0 {
 			return w.mapping(d, l, owned, t)
 		}
-		if len(d) == 0 && (t.shape == shapeStruct || t.shape == shapeMap) {
-			return true // the field is ours, what others put into it is theirs
+		if t.shape == shapeStruct || t.shape == shapeMap {
+			return len(d) == 0 // the field is ours, what others put into it is theirs
 		}
-		return equalFilled(desired, live, t)
+		w.whole = w.whole || t.shape == shapeAny
+		return w.alike(desired, live, t)
 	case []any:
 		l, ok := live.([]any)
 		if !ok {
 			return false
 		}
 		if len(owned) == 0 {
-			return len(d) == 0 && t.shape >= shapeKeyed || equalFilled(desired, live, t)
+			return len(d) == 0 && t.shape >= shapeKeyed || w.alike(desired, live, t)
 		}
 		return w.items(d, l, owned, t)
 	}
-	return equalScalars(desired, live, t)
+	return w.alike(desired, live, t)
+}
+
+// alike reports whether two values mean the same, and takes note when they are written in
+// different ways.
+func (w *coverage) alike(desired, live any, t *typeInfo) bool {
+	if equal(desired, live, unknown) {
+		return true
+	}
+	w.respelled = true
+	return equalFilled(desired, live, t)
 }
 
 // items compares a list whose items are owned one by one: each has to be there, after
@@ -291,7 +328,7 @@ func (w *coverage) items(desired, live []any, owned fieldSet, t *typeInfo) bool 
 // reference is, is owned without any of its fields.
 func (w *coverage) item(desired, live map[string]any, owned fieldSet, t *typeInfo) bool {
 	if len(owned) == 0 {
-		return equalFilled(desired, live, t)
+		return w.alike(desired, live, t)
 	}
 	_, marked := owned["."]
 	return marked && w.mapping(desired, live, owned, t)

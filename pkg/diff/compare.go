@@ -84,7 +84,7 @@ func fieldNames(a, b map[string]any) []string {
 
 func (c *comparer) field(path Path, before, after any, t *typeInfo, dropped bool) {
 	switch none, then := isNone(before, dropped), isNone(after, dropped); {
-	case none && then:
+	case none && then, none != then && before != nil && after != nil && equal(before, after, t):
 		return
 	case none:
 		c.add(FieldChange{Path: path, Op: Add, After: after})

@@ -1,6 +1,10 @@
 package diff
 
-import "strings"
+import (
+	"maps"
+	"math"
+	"strings"
+)
 
 // typeDefaults are what the API server fills in where a type leaves a field out. Values
 // are constants; fill does what depends on other fields. The table holds what is the
@@ -50,6 +54,9 @@ var knownDefaults = [...]typeDefaults{
 	{name: "core/v1.ServiceAccountTokenProjection", values: []defaultValue{{"expirationSeconds", int64(3600)}}},
 	{name: "core/v1.HostPathVolumeSource", values: []defaultValue{{"type", ""}}},
 	{name: "core/v1.ISCSIVolumeSource", values: []defaultValue{{"iscsiInterface", "default"}}},
+	{name: "core/v1.ISCSIPersistentVolumeSource", values: []defaultValue{{"iscsiInterface", "default"}}},
+	{name: "core/v1.RBDPersistentVolumeSource", values: []defaultValue{{"pool", "rbd"}, {"user", "admin"}, {"keyring", "/etc/ceph/keyring"}}},
+	{name: "core/v1.ScaleIOPersistentVolumeSource", values: []defaultValue{{"storageMode", "ThinProvisioned"}, {"fsType", "xfs"}}},
 	{name: "core/v1.RBDVolumeSource", values: []defaultValue{{"pool", "rbd"}, {"user", "admin"}, {"keyring", "/etc/ceph/keyring"}}},
 	{name: "core/v1.AzureDiskVolumeSource", values: []defaultValue{
 		{"cachingMode", "ReadWrite"}, {"kind", "Shared"}, {"fsType", "ext4"}, {"readOnly", false},
@@ -70,13 +77,13 @@ var knownDefaults = [...]typeDefaults{
 		{"persistentVolumeClaimRetentionPolicy", map[string]any{"whenDeleted": "Retain", "whenScaled": "Retain"}},
 	}},
 	{name: "apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy", values: []defaultValue{{"whenDeleted", "Retain"}, {"whenScaled", "Retain"}}},
-	{name: "apps/v1.StatefulSetUpdateStrategy", values: []defaultValue{{"type", "RollingUpdate"}}, fill: fillRollingUpdate("partition", int64(0))},
+	{name: "apps/v1.StatefulSetUpdateStrategy", values: []defaultValue{{"type", "RollingUpdate"}}, fill: fillRollingUpdate("partition", int64(0), "maxUnavailable", int64(1))},
 	{name: "apps/v1.DaemonSetSpec", values: []defaultValue{{"revisionHistoryLimit", int64(10)}}},
 	{name: "apps/v1.DaemonSetUpdateStrategy", values: []defaultValue{{"type", "RollingUpdate"}}, fill: fillRollingUpdate("maxUnavailable", int64(1), "maxSurge", int64(0))},
 	{name: "batch/v1.JobSpec", values: []defaultValue{
-		{"backoffLimit", int64(6)}, {"completionMode", "NonIndexed"}, {"suspend", false}, {"podReplacementPolicy", "TerminatingOrFailed"},
-		{"manualSelector", false},
+		{"completionMode", "NonIndexed"}, {"suspend", false}, {"manualSelector", false},
 	}, fill: fillJobSpec},
+	{name: "batch/v1.PodFailurePolicyOnPodConditionsPattern", values: []defaultValue{{"status", "True"}}},
 	{name: "batch/v1.CronJobSpec", values: []defaultValue{
 		{"concurrencyPolicy", "Allow"}, {"suspend", false}, {"successfulJobsHistoryLimit", int64(3)}, {"failedJobsHistoryLimit", int64(1)},
 	}},
@@ -87,8 +94,12 @@ var knownDefaults = [...]typeDefaults{
 	{name: "core/v1.ClientIPConfig", values: []defaultValue{{"timeoutSeconds", int64(10800)}}},
 	{name: "networking/v1.NetworkPolicyPort", values: []defaultValue{{"protocol", "TCP"}}},
 	{name: "networking/v1.NetworkPolicySpec", fill: fillPolicyTypes},
+	{name: "networking/v1.IngressClassParametersReference", values: []defaultValue{{"scope", "Cluster"}}},
+	{name: "core/v1.EndpointPort", values: []defaultValue{{"protocol", "TCP"}}},
+	{name: "discovery/v1.EndpointPort", values: []defaultValue{{"name", ""}, {"protocol", "TCP"}}},
 
 	// Scaling.
+	{name: "autoscaling/v1.HorizontalPodAutoscalerSpec", values: []defaultValue{{"minReplicas", int64(1)}, {"targetCPUUtilizationPercentage", int64(80)}}},
 	{name: "autoscaling/v2.HorizontalPodAutoscalerSpec", values: []defaultValue{
 		{"minReplicas", int64(1)},
 		{"metrics", []any{map[string]any{"type": "Resource", "resource": map[string]any{
@@ -99,13 +110,32 @@ var knownDefaults = [...]typeDefaults{
 
 	// Configuration, access and storage.
 	{name: "core/v1.Secret", values: []defaultValue{{"type", "Opaque"}}},
+	{name: "core/v1.LimitRangeItem", fill: fillLimits},
 	{name: "rbac/v1.RoleRef", values: []defaultValue{{"apiGroup", "rbac.authorization.k8s.io"}}},
 	{name: "rbac/v1.Subject", fill: fillSubject},
 	{name: "storage/v1.StorageClass", values: []defaultValue{{"reclaimPolicy", "Delete"}, {"volumeBindingMode", "Immediate"}}},
+	{name: "storage/v1.CSIDriverSpec", values: []defaultValue{
+		{"attachRequired", true}, {"podInfoOnMount", false}, {"storageCapacity", false}, {"fsGroupPolicy", "ReadWriteOnceWithFSType"},
+		{"volumeLifecycleModes", []any{"Persistent"}}, {"requiresRepublish", false}, {"seLinuxMount", false}, {"preventPodSchedulingIfMissing", false},
+	}},
+	{name: "scheduling/v1.PriorityClass", values: []defaultValue{{"preemptionPolicy", "PreemptLowerPriority"}}},
+	{name: "resource/v1.ExactDeviceRequest", fill: fillDeviceRequest},
+	{name: "resource/v1.DeviceSubRequest", fill: fillDeviceRequest},
+
+	// Admission, priority and fairness.
 	{name: "admissionregistration/v1.MutatingWebhook", values: append([]defaultValue{{"reinvocationPolicy", "Never"}}, webhookDefaults...)},
 	{name: "admissionregistration/v1.ValidatingWebhook", values: webhookDefaults},
 	{name: "admissionregistration/v1.ServiceReference", values: []defaultValue{{"port", int64(443)}}},
-	{name: "admissionregistration/v1.Rule", values: []defaultValue{{"scope", "*"}}},
+	{name: "admissionregistration/v1.RuleWithOperations", values: []defaultValue{{"scope", "*"}}},
+	{name: "admissionregistration/v1.NamedRuleWithOperations", values: []defaultValue{{"scope", "*"}}},
+	{name: "admissionregistration/v1.MatchResources", values: []defaultValue{
+		{"matchPolicy", "Equivalent"}, {"namespaceSelector", map[string]any{}}, {"objectSelector", map[string]any{}},
+	}},
+	{name: "admissionregistration/v1.ValidatingAdmissionPolicySpec", values: []defaultValue{{"failurePolicy", "Fail"}}},
+	{name: "admissionregistration/v1.MutatingAdmissionPolicySpec", values: []defaultValue{{"failurePolicy", "Fail"}}},
+	{name: "flowcontrol/v1.FlowSchemaSpec", values: []defaultValue{{"matchingPrecedence", int64(1000)}}},
+	{name: "flowcontrol/v1.LimitedPriorityLevelConfiguration", values: []defaultValue{{"nominalConcurrencyShares", int64(30)}, {"lendablePercent", int64(0)}}},
+	{name: "flowcontrol/v1.QueuingConfiguration", values: []defaultValue{{"queues", int64(64)}, {"handSize", int64(8)}, {"queueLengthLimit", int64(50)}}},
 }
 
 var webhookDefaults = []defaultValue{
@@ -279,6 +309,18 @@ func fillRollingUpdate(bounds ...any) func(map[string]any) {
 }
 
 func fillJobSpec(m map[string]any) {
+	if m["backoffLimit"] == nil {
+		m["backoffLimit"] = int64(6)
+		if m["backoffLimitPerIndex"] != nil {
+			m["backoffLimit"] = int64(math.MaxInt32) // the limit of each index counts
+		}
+	}
+	if m["podReplacementPolicy"] == nil {
+		m["podReplacementPolicy"] = "TerminatingOrFailed"
+		if m["podFailurePolicy"] != nil {
+			m["podReplacementPolicy"] = "Failed"
+		}
+	}
 	if m["completions"] == nil && m["parallelism"] == nil {
 		m["completions"] = int64(1)
 	}
@@ -292,7 +334,7 @@ func fillServiceSpec(m map[string]any) {
 	if kind != "ExternalName" {
 		setDefault(m, "internalTrafficPolicy", "Cluster")
 	}
-	if kind == "NodePort" || kind == "LoadBalancer" {
+	if kind == "NodePort" || kind == "LoadBalancer" || kind == "ClusterIP" && !isEmpty(m["externalIPs"]) {
 		setDefault(m, "externalTrafficPolicy", "Cluster")
 	}
 	if kind == "LoadBalancer" && m["allocateLoadBalancerNodePorts"] == nil {
@@ -344,6 +386,34 @@ func ruleWith(rule any, policies []any) map[string]any {
 	setDefault(out, "selectPolicy", "Max")
 	setDefault(out, "policies", policies)
 	return out
+}
+
+// fillLimits: what a container may have at most is what it gets, and asks for, where
+// nothing else is said.
+func fillLimits(m map[string]any) {
+	if m["type"] != "Container" {
+		return
+	}
+	limit := withAbsent(m["default"], m["max"])
+	request := withAbsent(withAbsent(m["defaultRequest"], limit), m["min"])
+	m["default"], m["defaultRequest"] = limit, request
+}
+
+// withAbsent gives a mapping with the entries of another one that it lacks.
+func withAbsent(m, other any) map[string]any {
+	given, _ := m.(map[string]any)
+	more, _ := other.(map[string]any)
+	out := make(map[string]any, len(given)+len(more))
+	maps.Copy(out, more)
+	maps.Copy(out, given)
+	return out
+}
+
+func fillDeviceRequest(m map[string]any) {
+	setDefault(m, "allocationMode", "ExactCount")
+	if m["allocationMode"] == "ExactCount" {
+		setDefault(m, "count", int64(1))
+	}
 }
 
 // fillSubject names the group that a subject without one has.

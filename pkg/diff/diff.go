@@ -237,7 +237,7 @@ func (e PathElement) heldBelow(holders []holder) []holder {
 	for _, h := range holders {
 		if fields, ok := h.fields[key].(map[string]any); ok {
 			out = append(out, holder{name: h.name, fields: fields})
-		} else if size(h.fields) == 0 {
+		} else if len(h.fields) == 0 {
 			out = append(out, h)
 		}
 	}

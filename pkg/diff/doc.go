@@ -25,7 +25,8 @@
 //  3. The order of a list is part of its content, as it is for the API server: a new order
 //     of env rolls the pods. Items of others are skipped when the order is compared.
 //  4. diff(x, x) is empty; diff(a, b) is empty when diff(b, a) is; and applying the changes
-//     of diff(a, b) to a gives b.
+//     of diff(a, b) to a, as a cluster holds it, gives b. A default that was filled in and
+//     that nobody writes stays, as it does in a cluster.
 //  5. It is pure: no I/O, no clock, no state, the same answer for the same input. Input is
 //     never changed.
 //

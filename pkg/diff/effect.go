@@ -25,8 +25,9 @@ type kindEffects struct {
 	group, kind string
 	// immutable fields are refused by the API server once they are set.
 	immutable []string
-	// template is where its pods are described: a change replaces them.
-	template string
+	// template is where its pods are described: a change replaces them. What else does so
+	// is named by restarts.
+	template, restarts string
 	// scale is what says how many pods there are.
 	scale string
 }
@@ -37,7 +38,8 @@ var effects = [...]kindEffects{
 	{group: "apps", kind: "Deployment", immutable: []string{"spec.selector"}, template: "spec.template", scale: "spec.replicas"},
 	{group: "apps", kind: "StatefulSet", immutable: []string{
 		"spec.selector", "spec.serviceName", "spec.volumeClaimTemplates", "spec.podManagementPolicy",
-	}, template: "spec.template", scale: "spec.replicas"},
+	}, template: "spec.template", restarts: "spec.ordinals", scale: "spec.replicas"},
+	{group: "apps", kind: "ControllerRevision", immutable: []string{"data"}},
 	{group: "apps", kind: "DaemonSet", immutable: []string{"spec.selector"}, template: "spec.template"},
 	{group: "apps", kind: "ReplicaSet", immutable: []string{"spec.selector"}, scale: "spec.replicas"},
 	{group: "", kind: "ReplicationController", scale: "spec.replicas"},
@@ -49,14 +51,23 @@ var effects = [...]kindEffects{
 		"spec.accessModes", "spec.selector", "spec.storageClassName", "spec.volumeMode", "spec.volumeName", "spec.dataSource", "spec.dataSourceRef",
 		"spec.resources",
 	}},
+	{group: "", kind: "PersistentVolume", immutable: []string{
+		"spec.volumeMode", "spec.awsElasticBlockStore", "spec.azureDisk", "spec.azureFile", "spec.cephfs", "spec.cinder", "spec.csi", "spec.fc",
+		"spec.flexVolume", "spec.flocker", "spec.gcePersistentDisk", "spec.glusterfs", "spec.hostPath", "spec.iscsi", "spec.local", "spec.nfs",
+		"spec.photonPersistentDisk", "spec.portworxVolume", "spec.quobyte", "spec.rbd", "spec.scaleIO", "spec.storageos", "spec.vsphereVolume",
+	}},
 	{group: "", kind: "ConfigMap"},
 	{group: "", kind: "Secret", immutable: []string{"type"}},
-	{group: "", kind: "Service", immutable: []string{"spec.healthCheckNodePort"}},
+	{group: "", kind: "Service"},
+	{group: "discovery.k8s.io", kind: "EndpointSlice", immutable: []string{"addressType"}},
 	{group: "rbac.authorization.k8s.io", kind: "RoleBinding", immutable: []string{"roleRef"}},
 	{group: "rbac.authorization.k8s.io", kind: "ClusterRoleBinding", immutable: []string{"roleRef"}},
 	{group: "storage.k8s.io", kind: "StorageClass", immutable: []string{
 		"provisioner", "parameters", "reclaimPolicy", "volumeBindingMode",
 	}},
+	{group: "storage.k8s.io", kind: "VolumeAttributesClass", immutable: []string{"driverName", "parameters"}},
+	{group: "storage.k8s.io", kind: "CSIDriver", immutable: []string{"spec.attachRequired", "spec.volumeLifecycleModes"}},
+	{group: "resource.k8s.io", kind: "ResourceClaim", immutable: []string{"spec"}},
 	{group: "scheduling.k8s.io", kind: "PriorityClass", immutable: []string{"value", "preemptionPolicy"}},
 	{group: "networking.k8s.io", kind: "IngressClass", immutable: []string{"spec.controller"}},
 	{group: "node.k8s.io", kind: "RuntimeClass", immutable: []string{"handler"}},
@@ -89,12 +100,12 @@ func (e *kindEffects) of(f *FieldChange, c *ObjectChange) Effect {
 		return EffectMetadata
 	case e.refuses(f, c):
 		return EffectRecreate
-	case e.template != "" && within(path, e.template):
+	case e.template != "" && within(path, e.template), e.restarts != "" && within(path, e.restarts):
 		return EffectRestart
 	case e.scale != "" && within(path, e.scale):
 		return EffectScale
 	case c.Object.Kind == "Pod" && c.Object.Group() == "":
-		return podEffect(path)
+		return podEffect(f)
 	case f.Op == Reorder:
 		return EffectOrder
 	}
@@ -112,8 +123,6 @@ func (e *kindEffects) refuses(f *FieldChange, c *ObjectChange) bool {
 	case e.group == "" && (e.kind == "ConfigMap" || e.kind == "Secret"):
 		was, _ := c.Before["immutable"].(bool)
 		return was && (f.Path.hasFields("data") || f.Path.hasFields("binaryData") || f.Path.hasFields("stringData") || f.Path.hasFields("immutable"))
-	case e.kind == "Deployment" || e.kind == "StatefulSet" || e.kind == "DaemonSet" || e.kind == "ReplicaSet":
-		return false
 	}
 	return false
 }
@@ -124,20 +133,37 @@ func settable(f *FieldChange, c *ObjectChange) bool {
 	case "PersistentVolumeClaim":
 		// The controllers bind a claim that has none yet, and one that is bound may grow.
 		return f.Op == Add && (within(f.Path, "spec.volumeName") || within(f.Path, "spec.storageClassName")) ||
-			f.Op != Remove && within(f.Path, "spec.resources.requests")
+			within(f.Path, "spec.resources.requests") && grows(f)
 	case "Job":
-		spec, _ := c.Before["spec"].(map[string]any)
-		// An indexed Job is elastic: completions may follow parallelism.
+		before, _ := c.Before["spec"].(map[string]any)
+		after, _ := c.After["spec"].(map[string]any)
 		if within(f.Path, "spec.completions") {
-			return textAt(spec, "completionMode") == "Indexed"
+			// An indexed Job is elastic: completions go together with parallelism.
+			return textAt(before, "completionMode") == "Indexed" && equalNumbers(after["completions"], after["parallelism"])
 		}
 		// The template of a Job that never started may be steered elsewhere.
-		suspended, _ := spec["suspend"].(bool)
-		return suspended && (within(f.Path, "spec.template.metadata") || within(f.Path, "spec.template.spec.nodeSelector") ||
-			within(f.Path, "spec.template.spec.tolerations") || within(f.Path, "spec.template.spec.affinity") ||
-			within(f.Path, "spec.template.spec.schedulingGates"))
+		suspended, _ := before["suspend"].(bool)
+		return suspended && steers(f.Path)
 	}
 	return false
+}
+
+// grows reports whether an amount becomes a greater one.
+func grows(f *FieldChange) bool {
+	before, ok := asQuantity(f.Before)
+	after, okAfter := asQuantity(f.After)
+	return ok && okAfter && after.Cmp(before) >= 0
+}
+
+// steers reports whether a field says where the pods of a Job run and how much they get.
+func steers(path Path) bool {
+	for _, field := range []string{"metadata", "spec.nodeSelector", "spec.tolerations", "spec.affinity", "spec.schedulingGates"} {
+		if within(path, "spec.template."+field) {
+			return true
+		}
+	}
+	inContainer := within(path, "spec.template.spec.containers") || within(path, "spec.template.spec.initContainers")
+	return inContainer && len(path) > 5 && path[5].Field == "resources"
 }
 
 // serviceRefuses knows what of a Service is fixed while it has a cluster IP: becoming or
@@ -153,6 +179,11 @@ func serviceRefuses(f *FieldChange, c *ObjectChange) bool {
 		// Giving a headless Service an address, or taking a Service its own; a cluster IP that
 		// is no longer written is kept.
 		return f.Op != Remove && (f.Op == Replace || headless(f.After)) || f.Op == Remove && headless(f.Before)
+	case within(f.Path, "spec.ipFamilies"):
+		// A second family may come and go; the first one is that of the address.
+		return firstOf(before["ipFamilies"]) != firstOf(after["ipFamilies"]) && firstOf(after["ipFamilies"]) != nil
+	case within(f.Path, "spec.healthCheckNodePort"):
+		return f.Op == Replace
 	case within(f.Path, "spec.loadBalancerClass"):
 		return textAt(before, "type") == "LoadBalancer" && textAt(after, "type") == "LoadBalancer"
 	}
@@ -166,17 +197,36 @@ func headless(v any) bool {
 	return v == "None"
 }
 
+func firstOf(v any) any {
+	if list, ok := v.([]any); ok && len(list) > 0 {
+		return list[0]
+	}
+	return nil
+}
+
 // podEffect: of a Pod little may be changed.
-func podEffect(path Path) Effect {
+func podEffect(f *FieldChange) Effect {
+	path := f.Path
 	switch {
 	case !path.hasFields("spec"):
 		return EffectInPlace
-	case within(path, "spec.activeDeadlineSeconds"), within(path, "spec.tolerations"), within(path, "spec.terminationGracePeriodSeconds"):
+	case within(path, "spec.activeDeadlineSeconds") && f.Op != Remove:
+		return EffectInPlace
+	case path.String() == "spec.tolerations" && adds(f):
 		return EffectInPlace
 	case path[len(path)-1].Field == "image":
 		return EffectRestart
 	}
 	return EffectRecreate
+}
+
+// adds reports whether a list only gets more items.
+func adds(f *FieldChange) bool {
+	before, _ := f.Before.([]any)
+	after, _ := f.After.([]any)
+	return !slices.ContainsFunc(before, func(b any) bool {
+		return !slices.ContainsFunc(after, func(a any) bool { return equal(a, b, unknown) })
+	})
 }
 
 // within reports whether a path is at or below a field, written with dots.

@@ -79,10 +79,18 @@ func split(live map[string]any, opts *Options) (fieldSet, []holder) {
 	first := firstContact(list, opts.Manager)
 	own := fieldSet{}
 	var holders []holder
+	var migrated []string
 	for _, e := range list {
 		switch {
-		case e.applied(opts.Manager), e.migrates(opts.Manager, opts.Migrate, first):
+		case e.applied(opts.Manager):
 			union(own, e.fields)
+		case e.migrates(opts.Manager, opts.Migrate, first):
+			// Of a manager that has several entries, csaupgrade takes the first one and drops
+			// the others. The API server itself writes two of the time before managedFields.
+			if !slices.Contains(migrated, e.manager) {
+				union(own, e.fields)
+				migrated = append(migrated, e.manager)
+			}
 		default:
 			holders = append(holders, holder{name: e.name(), fields: e.fields})
 		}
@@ -252,6 +260,10 @@ func mergeOrdered(live, desired []any, key func(any) string, join func(l, d any)
 	liveKeys, desiredKeys := keysIn(live, key), keysIn(desired, key)
 	liveBy, wanted := make(map[string]any, len(live)), make(map[string]bool, len(desired))
 	for i, k := range liveKeys {
+		if _, twice := liveBy[k]; twice {
+			liveBy[k] = nil // nothing is taken from items that cannot be told apart
+			continue
+		}
 		liveBy[k] = live[i]
 	}
 	var shared []string
@@ -487,7 +499,7 @@ func (a *adopter) mapping(path Path, desired, live map[string]any, own fieldSet,
 }
 
 func (a *adopter) value(path Path, desired, live any, own fieldSet, owned bool, t *typeInfo) {
-	if owned && size(own) == 0 {
+	if owned && len(own) == 0 {
 		return
 	}
 	if !owned && path.String() != "metadata" && equalFilled(desired, live, t) {
@@ -593,9 +605,9 @@ func (f *foreigner) items(path Path, manager string, theirs, own fieldSet, desir
 	keys := keysOf(unknown, theirs)
 	if keys == nil {
 		for _, l := range live {
-			key := string(appendValueKey(nil, l))
-			_, isTheirs := theirs[key]
-			_, owned := own[key]
+			key := appendValueKey(nil, l)
+			_, isTheirs := theirs[string(key)]
+			_, owned := own[string(key)]
 			if isTheirs && !owned && !slices.ContainsFunc(desired, func(d any) bool { return equalScalars(d, l, unknown) }) {
 				f.value(path.with(PathElement{Value: l}), manager, nil, nil, false, nil, l)
 			}
@@ -608,12 +620,12 @@ func (f *foreigner) items(path Path, manager string, theirs, own fieldSet, desir
 		if !ok {
 			continue
 		}
-		key := string(appendItemKey(nil, item, keys))
-		fields, isTheirs := theirs[key].(map[string]any)
+		key := appendItemKey(nil, item, keys)
+		fields, isTheirs := theirs[string(key)].(map[string]any)
 		if !isTheirs {
 			continue
 		}
-		ours, owned := own[key].(map[string]any)
+		ours, owned := own[string(key)].(map[string]any)
 		d, _ := findFrom(desired, 0, item, keys)
 		step := path.with(elementOf(item, keys))
 		if d == nil && !owned {

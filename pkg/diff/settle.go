@@ -8,6 +8,10 @@ import (
 // what was there before, or is no constant for two trees. after is changed.
 func settle(before, after map[string]any) {
 	spec, ok := after["spec"].(map[string]any)
+	if !ok && kindOf(after) == "NetworkPolicy" {
+		// It is stored with an empty selector, which selects all pods.
+		after["spec"] = map[string]any{"podSelector": map[string]any{}, "policyTypes": []any{"Ingress"}}
+	}
 	if !ok {
 		return
 	}
@@ -18,6 +22,8 @@ func settle(before, after map[string]any) {
 		if spec["replicas"] == nil {
 			spec["replicas"] = int64(1)
 		}
+	case "batch/Job":
+		fillJobSpec(spec) // completions are filled in when parallelism goes, and immutable
 	case "/Service":
 		keepAllocated(was, spec)
 		dropForType(was, spec)
