@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -26,7 +27,13 @@ too; hidden ones are left out. A folder with a kustomization is built by
 kustomize first, in process: overlays act on the AppServices, whose images,
 replicas and references kustomize is told about.
 
-Nothing is printed when anything is wrong, or when there is nothing to print.`
+Nothing is printed when anything is wrong, or when there is nothing to print.
+
+As a plugin of Argo CD it takes --namespace, --kube-version and --api-versions from
+the environment too: from the parameters of the Application
+(ARGOCD_APP_PARAMETERS; see appsvc-render parameters), and the latter two, where
+ARGOCD_APP_NAME is set, from KUBE_VERSION and KUBE_API_VERSIONS. Flags come first,
+then parameters.`
 
 // buildOptions are the flags of build.
 type buildOptions struct {
@@ -34,6 +41,7 @@ type buildOptions struct {
 	outputDir   string
 	namespace   string
 	keepSources bool
+	kustomize   kustomizeOptions
 	target      targetOptions
 }
 
@@ -47,6 +55,9 @@ func newBuild(s streams) *cobra.Command {
   appsvc-render build overlays/prod | kubectl apply --server-side -f -
   appsvc-render build apps --output-dir rendered`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.takeEnvironment(cmd.Flags().Changed, os.Getenv); err != nil {
+				return err
+			}
 			return runBuild(cmd.Context(), s, o, args)
 		},
 	}
@@ -55,6 +66,7 @@ func newBuild(s streams) *cobra.Command {
 	f.StringVar(&o.outputDir, "output-dir", "", "write a file for each object into this folder, and remove those of earlier runs that are not rendered any more")
 	f.StringVar(&o.namespace, "namespace", "", "namespace of objects that name none")
 	f.BoolVar(&o.keepSources, "keep-sources", false, "also print the AppServices")
+	o.kustomize.addTo(f)
 	o.target.addTo(f)
 	return cmd
 }
@@ -84,12 +96,14 @@ func runBuild(ctx context.Context, s streams, o buildOptions, paths []string) er
 	if o.outputDir != "" && o.output != "yaml" {
 		return fmt.Errorf("output-dir writes yaml, not %s", o.output)
 	}
-	if o.namespace != "" {
-		if msgs := validation.IsDNS1123Label(o.namespace); len(msgs) > 0 {
-			return fmt.Errorf("namespace %q: %s", o.namespace, strings.Join(msgs, "; "))
-		}
+	if err := checkNamespace(o.namespace); err != nil {
+		return err
 	}
 	options, err := o.target.renderOptions()
+	if err != nil {
+		return err
+	}
+	layers, err := o.kustomize.options()
 	if err != nil {
 		return err
 	}
@@ -106,7 +120,7 @@ func runBuild(ctx context.Context, s streams, o buildOptions, paths []string) er
 
 	report := newReport(s.err)
 	progress := startProgress(s.err, "rendering")
-	in := inputs{paths: paths, stdin: s.in, except: o.outputDir}
+	in := inputs{paths: paths, stdin: s.in, except: o.outputDir, kustomize: layers}
 	seen := newIdentities()
 	objects := 0
 	var twice *manifest.Object // the last one that was there before
@@ -149,6 +163,17 @@ func runBuild(ctx context.Context, s streams, o buildOptions, paths []string) er
 		return errReported
 	}
 	return sink.finish(s.out)
+}
+
+// checkNamespace says what is wrong with a namespace. None is fine.
+func checkNamespace(ns string) error {
+	if ns == "" {
+		return nil
+	}
+	if msgs := validation.IsDNS1123Label(ns); len(msgs) > 0 {
+		return fmt.Errorf("namespace %q: %s", ns, strings.Join(msgs, "; "))
+	}
+	return nil
 }
 
 // builder turns batches into output. It is used by several goroutines.

@@ -37,7 +37,7 @@ func runInit(ctx context.Context, s streams, name, image string) error {
 
 	// What is printed has to be good: build it, and say what is wrong with it.
 	check := streams{in: strings.NewReader(text), out: io.Discard, err: s.err}
-	if err := runBuild(ctx, check, buildOptions{output: "yaml"}, []string{"-"}); err != nil {
+	if err := runBuild(ctx, check, buildOptions{output: "yaml", kustomize: kustomizeOptions{loadRestrictor: rootOnly}}, []string{"-"}); err != nil {
 		return err
 	}
 	_, err := io.WriteString(s.out, text)
@@ -45,9 +45,9 @@ func runInit(ctx context.Context, s streams, name, image string) error {
 }
 
 // initTemplate has the version, the kind, the name and the image to be filled in.
-const initTemplate = `# yaml-language-server: $schema=appservice.schema.json
+const initTemplate = `# yaml-language-server: $schema=.appservice.schema.json
 # The line above lets an editor complete and check this file:
-#   appsvc-render schema > appservice.schema.json
+#   appsvc-render schema > .appservice.schema.json
 # What it becomes:
 #   appsvc-render build FILE
 apiVersion: %s

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
 	"sigs.k8s.io/kustomize/api/konfig"
 
 	"kudevops.io/appsvc/internal/kustomize"
@@ -40,6 +41,37 @@ type inputs struct {
 	stdin io.Reader
 	// except is a folder that is left out of folders, or empty.
 	except string
+	// kustomize is how a folder with a kustomization is built.
+	kustomize kustomize.Options
+}
+
+// kustomizeOptions are flags of `kustomize build`, by the same names.
+type kustomizeOptions struct {
+	alphaPlugins, exec bool
+	loadRestrictor     string
+}
+
+// The values of --load-restrictor.
+const (
+	rootOnly       = "LoadRestrictionsRootOnly"
+	noRestrictions = "LoadRestrictionsNone"
+)
+
+func (k *kustomizeOptions) addTo(f *pflag.FlagSet) {
+	f.BoolVar(&k.alphaPlugins, "enable-alpha-plugins", false, "kustomize: run functions and other plugins that a kustomization lists")
+	f.BoolVar(&k.exec, "enable-exec", false, "kustomize: run functions that are programs of this machine")
+	f.StringVar(&k.loadRestrictor, "load-restrictor", rootOnly, "kustomize: "+noRestrictions+" lets a kustomization read files outside of its folder")
+}
+
+func (k *kustomizeOptions) options() (kustomize.Options, error) {
+	if k.loadRestrictor != rootOnly && k.loadRestrictor != noRestrictions {
+		return kustomize.Options{}, fmt.Errorf("load-restrictor %q: must be %s or %s", k.loadRestrictor, rootOnly, noRestrictions)
+	}
+	return kustomize.Options{
+		EnableAlphaPlugins: k.alphaPlugins,
+		EnableExec:         k.exec,
+		AnyFile:            k.loadRestrictor == noRestrictions,
+	}, nil
 }
 
 // read hands the input over in batches, in order, until yield says stop. What
@@ -75,7 +107,7 @@ func (in *inputs) readPath(ctx context.Context, b *batcher, name string) {
 		}
 		b.file(name, os.DirFS(filepath.Dir(name)), filepath.Base(name))
 	case isRoot(name):
-		b.kustomization(name)
+		b.kustomization(name, in.kustomize)
 	default:
 		b.folder(ctx, name, in.except)
 	}
@@ -152,8 +184,8 @@ func (b *batcher) stream(shown string, in io.Reader) {
 	}
 }
 
-func (b *batcher) kustomization(dir string) {
-	built, err := kustomize.Build(dir, kustomize.Options{})
+func (b *batcher) kustomization(dir string, o kustomize.Options) {
+	built, err := kustomize.Build(dir, o)
 	if err != nil {
 		var faults kustomize.Faults
 		if !errors.As(err, &faults) {

@@ -43,12 +43,16 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 	default:
 		printError(errOut, err)
 	}
-	return 1
+	return exitCode(err)
 }
 
 // printError prints an error, each of several on a line of its own. A fault of the
 // input begins with its file, anything else with the name of the program.
 func printError(w io.Writer, err error) {
+	var exit exitError
+	if errors.As(err, &exit) {
+		err = exit.error
+	}
 	for _, e := range unjoin(err) {
 		var fault *manifest.Fault
 		if errors.As(e, &fault) {
@@ -80,8 +84,10 @@ func newRoot(s streams) *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(
 		newBuild(s),
+		newDiff(s),
 		newValidate(s),
 		newDiscover(s),
+		newParameters(s),
 		newInit(s),
 		newCRD(s),
 		newSchema(s),

@@ -13,7 +13,7 @@ func newSchema(s streams) *cobra.Command {
 		Long: `Schema prints a JSON schema with which an editor completes and checks AppServices.
 With yaml-language-server, write it to a file and name that in the first line:
 
-  # yaml-language-server: $schema=appservice.schema.json`,
+  # yaml-language-server: $schema=.appservice.schema.json`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			text, err := crd.JSONSchema()

@@ -41,6 +41,7 @@ type scriptCommand = func(ts *testscript.TestScript, neg bool, args []string)
 func scriptCommands() map[string]scriptCommand {
 	return map[string]scriptCommand{
 		"refuse": refuse,
+		"code":   code,
 		"append": appendText,
 	}
 }
@@ -63,6 +64,35 @@ func refuse(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if ts.ReadFile("stderr") == "" {
 		ts.Fatalf("appsvc-render %q failed without a word", args)
+	}
+}
+
+// code runs appsvc-render and demands an exit code: that of diff says what there is. With
+// exit code 2 there has to be something on standard error and nothing on standard output.
+//
+//	code CODE ARG...
+func code(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code CODE ARG...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	var exit *exec.ExitError
+	switch err := ts.Exec("appsvc-render", args[1:]...); {
+	case errors.As(err, &exit):
+		got = exit.ExitCode()
+	case err != nil:
+		ts.Fatalf("appsvc-render %q: %v", args[1:], err)
+	}
+	if got != want {
+		ts.Fatalf("appsvc-render %q: exit code %d, want %d", args[1:], got, want)
+	}
+	if got == 2 && ts.ReadFile("stdout") != "" {
+		ts.Fatalf("appsvc-render %q failed with output on stdout:\n%s", args[1:], ts.ReadFile("stdout"))
+	}
+	if got == 2 && ts.ReadFile("stderr") == "" {
+		ts.Fatalf("appsvc-render %q failed without a word", args[1:])
 	}
 }
 

@@ -27,15 +27,17 @@ request) they are the output. Warnings do not make it fail.`
 func newValidate(s streams) *cobra.Command {
 	var format string
 	var target targetOptions
+	var layers kustomizeOptions
 	cmd := &cobra.Command{
 		Use:   "validate [PATH|-]...",
 		Short: "Say what is wrong with AppServices, without a cluster",
 		Long:  validateLong,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runValidate(cmd.Context(), s, format, target, args)
+			return runValidate(cmd.Context(), s, format, layers, target, args)
 		},
 	}
 	cmd.Flags().StringVarP(&format, "output", "o", "text", "format: text, json or github")
+	layers.addTo(cmd.Flags())
 	target.addTo(cmd.Flags())
 	return cmd
 }
@@ -54,7 +56,7 @@ type verdict struct {
 	scaling  scaling
 }
 
-func runValidate(ctx context.Context, s streams, format string, target targetOptions, paths []string) error {
+func runValidate(ctx context.Context, s streams, format string, layers kustomizeOptions, target targetOptions, paths []string) error {
 	printer, err := newPrinter(format, s)
 	if err != nil {
 		return err
@@ -63,6 +65,11 @@ func runValidate(ctx context.Context, s streams, format string, target targetOpt
 	if err != nil {
 		return err
 	}
+	kustomize, err := layers.options()
+	if err != nil {
+		return err
+	}
+	kustomize.KeepRendered = true
 	schema, err := crd.NewValidator()
 	if err != nil {
 		return err
@@ -71,7 +78,7 @@ func runValidate(ctx context.Context, s streams, format string, target targetOpt
 		paths = []string{"."}
 	}
 	v := validator{ctx: ctx, schema: schema, options: options}
-	in := inputs{paths: paths, stdin: s.in}
+	in := inputs{paths: paths, stdin: s.in, kustomize: kustomize}
 	progress := startProgress(s.err, "validating")
 	seen := newIdentities()
 	apps := 0

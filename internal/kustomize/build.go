@@ -15,9 +15,44 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 )
 
-// Options are the choices of a build. The zero value is the only one there is yet:
-// functions and other external plugins are not run.
-type Options struct{}
+// Options are the choices of a build. The zero value runs nothing and reads nothing
+// outside of a kustomization's folder. The fields are flags of `kustomize build` and
+// mean what they mean there.
+type Options struct {
+	// EnableAlphaPlugins runs what is no part of kustomize: functions in containers,
+	// and plugins in kustomize's plugin folder.
+	EnableAlphaPlugins bool
+	// EnableExec, together with EnableAlphaPlugins, runs functions that are programs
+	// of this machine (exec). Their standard error is that of this process.
+	EnableExec bool
+	// AnyFile reads files that are outside of the folder of the kustomization that
+	// refers to them: --load-restrictor LoadRestrictionsNone.
+	AnyFile bool
+	// KeepRendered also gives the AppServices that a function has rendered within
+	// the build, as long as it left them there. By default they are left out: what
+	// they render to is among the objects.
+	KeepRendered bool
+}
+
+// runsAnything says whether functions of every kind are run, so that none is skipped.
+func (o Options) runsAnything() bool { return o.EnableAlphaPlugins && o.EnableExec }
+
+func (o Options) pluginConfig() *types.PluginConfig {
+	if !o.EnableAlphaPlugins {
+		return types.DisabledPluginConfig()
+	}
+	config := types.EnabledPluginConfig(types.BploUseStaticallyLinked)
+	config.HelmConfig.Enabled = false // helm would fetch charts
+	config.FnpLoadingOptions.EnableExec = o.EnableExec
+	return config
+}
+
+func (o Options) loadRestrictions() types.LoadRestrictions {
+	if o.AnyFile {
+		return types.LoadRestrictionsNone
+	}
+	return types.LoadRestrictionsRootOnly
+}
 
 // Object is one object of a build.
 type Object struct {
@@ -42,8 +77,8 @@ var running sync.Mutex
 // What was refused before kustomize was asked is a [Faults]. Any other error says
 // that there is no kustomization, or is kustomize's own, after the name of the
 // folder. Concurrent calls are safe and run one after the other.
-func Build(dir string, _ Options) ([]Object, error) {
-	t, err := readTree(dir)
+func Build(dir string, o Options) ([]Object, error) {
+	t, err := readTree(dir, o)
 	if err != nil {
 		return nil, err
 	}
@@ -58,6 +93,9 @@ func Build(dir string, _ Options) ([]Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: kustomize: %w", dir, &buildError{cause: err, text: t.shorten(err.Error())})
 	}
+	if o.EnableAlphaPlugins && !o.KeepRendered {
+		resources = withoutRendered(resources)
+	}
 	objects := make([]Object, len(resources))
 	for i, r := range resources {
 		if objects[i], err = v.object(r); err != nil {
@@ -71,7 +109,7 @@ func Build(dir string, _ Options) ([]Object, error) {
 // kustomization files of all layers and what these refer to. Where a build would be
 // refused it lists what could be read nevertheless.
 func LocalFiles(dir string) []string {
-	t, err := readTree(dir)
+	t, err := readTree(dir, Options{})
 	if err != nil {
 		return nil
 	}
@@ -101,8 +139,8 @@ func (v *view) run() (_ []*resource.Resource, err error) {
 	resMap, err := krusty.MakeKustomizer(&krusty.Options{
 		// The order of the command line tool; sortOptions take precedence.
 		Reorder:          krusty.ReorderOptionUnspecified,
-		LoadRestrictions: types.LoadRestrictionsRootOnly,
-		PluginConfig:     types.DisabledPluginConfig(),
+		LoadRestrictions: v.tree.options.loadRestrictions(),
+		PluginConfig:     v.tree.options.pluginConfig(),
 	}).Run(v, v.tree.top)
 	if err != nil {
 		return nil, err

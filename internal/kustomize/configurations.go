@@ -22,6 +22,8 @@ var configurationFiles embed.FS
 type configuration struct {
 	Images        types.FsSlice   `json:"images,omitempty"`
 	Replicas      types.FsSlice   `json:"replicas,omitempty"`
+	NamePrefix    types.FsSlice   `json:"namePrefix,omitempty"`
+	NameSuffix    types.FsSlice   `json:"nameSuffix,omitempty"`
 	NameReference []nameReference `json:"nameReference,omitempty"`
 }
 
@@ -34,13 +36,24 @@ type nameReference struct {
 // ownConfigurations gives the text of our configurations by the name of the file,
 // without the fields that the users' configurations declare otherwise. A file of
 // which nothing is left is not there.
-func ownConfigurations(users []configuration) (map[string][]byte, error) {
+//
+// What selects pods of an AppService is looked up by name before it is rendered
+// (selectors.yaml), and has the prefix of names put before it afterwards (names.yaml),
+// so which of the two is given depends on whether a build renders.
+func ownConfigurations(users []configuration, renders bool) (map[string][]byte, error) {
+	unwanted := "names.yaml"
+	if renders {
+		unwanted = "selectors.yaml"
+	}
 	entries, err := configurationFiles.ReadDir("configurations")
 	if err != nil {
 		return nil, err
 	}
 	texts := map[string][]byte{}
 	for _, entry := range entries {
+		if entry.Name() == unwanted {
+			continue
+		}
 		text, err := configurationFiles.ReadFile("configurations/" + entry.Name())
 		if err != nil {
 			return nil, err
@@ -52,7 +65,7 @@ func ownConfigurations(users []configuration) (map[string][]byte, error) {
 		for _, user := range users {
 			own = own.without(user)
 		}
-		if len(own.Images)+len(own.Replicas)+len(own.NameReference) == 0 {
+		if len(own.Images)+len(own.Replicas)+len(own.NamePrefix)+len(own.NameSuffix)+len(own.NameReference) == 0 {
 			continue
 		}
 		if texts[entry.Name()], err = yaml.Marshal(own); err != nil {
@@ -66,8 +79,10 @@ func ownConfigurations(users []configuration) (map[string][]byte, error) {
 // otherwise.
 func (c configuration) without(other configuration) configuration {
 	kept := configuration{
-		Images:   withoutConflicts(c.Images, other.Images),
-		Replicas: withoutConflicts(c.Replicas, other.Replicas),
+		Images:     withoutConflicts(c.Images, other.Images),
+		Replicas:   withoutConflicts(c.Replicas, other.Replicas),
+		NamePrefix: withoutConflicts(c.NamePrefix, other.NamePrefix),
+		NameSuffix: withoutConflicts(c.NameSuffix, other.NameSuffix),
 	}
 	for _, reference := range c.NameReference {
 		for _, o := range other.NameReference {

@@ -107,7 +107,7 @@ resources: [nope.yaml]
 			dir: "top",
 			want: `base/kustomization.yaml:1: resources[0]: "nope.yaml": no such file or directory
 top/kustomization.yaml:3: resources[1]: "missing.yaml": no such file or directory
-top/kustomization.yaml:4: resources[2]: "../base/app.yaml" is outside of the folder of this kustomization, where kustomize reads no files: put it into a folder with a kustomization file and list the folder under resources
+top/kustomization.yaml:4: resources[2]: "../base/app.yaml" is outside of the folder of this kustomization, where kustomize reads no files: put it into a folder with a kustomization file and list the folder under resources, or give --load-restrictor LoadRestrictionsNone
 top/kustomization.yaml:5: resources[3]: "empty" holds no kustomization file: kustomization.yaml, kustomization.yml, Kustomization
 top/kustomization.yaml:6: components[0]: "file.yaml" is a file: a component is a folder with a kustomization file
 top/kustomization.yaml:6: components[1]: "../nope": no such file or directory

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/fn/runtime/runtimeutil"
 	"sigs.k8s.io/kustomize/kyaml/kio"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 )
@@ -26,9 +27,12 @@ func inlinePlugins(entry string) []*kyaml.RNode {
 	return nodes
 }
 
+// bothFlags is what lets functions be run that are programs of this machine.
+const bothFlags = "--enable-alpha-plugins and --enable-exec"
+
 // checkPlugins says what is wrong with configurations of plugins: those that are
-// not built into kustomize, and those that would fetch something.
-func checkPlugins(nodes []*kyaml.RNode) []string {
+// not to be run, and those that would fetch something.
+func (o Options) checkPlugins(nodes []*kyaml.RNode) []string {
 	builtin := krusty.GetBuiltinPluginNames()
 	var wrong []string
 	for _, node := range nodes {
@@ -36,7 +40,9 @@ func checkPlugins(nodes []*kyaml.RNode) []string {
 		name := strings.TrimSpace(kind + " " + node.GetName())
 		switch {
 		case node.GetApiVersion() != konfig.BuiltinPluginApiVersion || !slices.Contains(builtin, kind):
-			wrong = append(wrong, notBuiltin(node, name))
+			if message := o.notBuiltin(node); message != "" {
+				wrong = append(wrong, name+" "+message)
+			}
 		case kind == helmGenerator:
 			wrong = append(wrong, name+": "+noHelm)
 		default:
@@ -46,16 +52,22 @@ func checkPlugins(nodes []*kyaml.RNode) []string {
 	return wrong
 }
 
-func notBuiltin(node *kyaml.RNode, name string) string {
-	const instead = "run `kustomize build --enable-alpha-plugins --enable-exec` and build its output"
-	for key := range node.GetAnnotations() {
-		// The keys that kyaml finds a function by (fn/runtime/runtimeutil).
-		switch key {
-		case "config.kubernetes.io/function", "config.k8s.io/function", "config.kubernetes.io/container":
-			return name + " is a function, and functions are not run by this build: " + instead
-		}
+// notBuiltin says why the plugin of a configuration is not run; nothing when it is.
+func (o Options) notBuiltin(node *kyaml.RNode) string {
+	spec, err := runtimeutil.GetFunctionSpec(node)
+	function := err != nil || spec != nil // kustomize says what is wrong with it
+	switch {
+	case o.runsAnything():
+		return ""
+	case function && !o.EnableAlphaPlugins:
+		return "is a function, and functions are not run without the flags " + bothFlags
+	case !o.EnableAlphaPlugins:
+		return "is not one of kustomize's own plugins, and others are not run without the flags " + bothFlags
+	case spec != nil && spec.Exec.Path != "":
+		// kustomize would skip it without a word (kustomize issue 4399).
+		return "is a function that is a program, and programs are not run without the flag --enable-exec"
 	}
-	return name + " is not one of kustomize's own plugins, and others are not run by this build: " + instead
+	return ""
 }
 
 // checkBuiltin says what is wrong with the configuration of a builtin plugin.

@@ -65,8 +65,8 @@ func TestBuildRefuses(t *testing.T) {
 	tr := setTrap(t)
 	const (
 		remote   = `is remote, and this build fetches nothing: keep a copy in the repository and refer to that`
-		function = "is a function, and functions are not run by this build: run `kustomize build --enable-alpha-plugins --enable-exec` and build its output"
-		plugin   = "is not one of kustomize's own plugins, and others are not run by this build: run `kustomize build --enable-alpha-plugins --enable-exec` and build its output"
+		function = "is a function, and functions are not run without the flags --enable-alpha-plugins and --enable-exec"
+		plugin   = "is not one of kustomize's own plugins, and others are not run without the flags --enable-alpha-plugins and --enable-exec"
 		helm     = "helm is not run by this build: write the output of `helm template` to a file and list that under resources"
 	)
 	for _, tt := range []struct {
@@ -334,7 +334,7 @@ patches:
 -- dir/patch.yaml --
 {apiVersion: builtin, kind: PatchTransformer, metadata: {name: a}, path: local.yaml}
 `,
-			want:  "dir/kustomization.yaml: a folder of plugin configurations may do nothing but list resources in this build, so that each of them can be checked: write the output of `kustomize build` on the folder to a file and list that",
+			want:  "dir/kustomization.yaml: a folder of plugin configurations may do nothing but list resources, so that each of them can be checked, unless everything is run: --enable-alpha-plugins and --enable-exec",
 			plain: "request",
 		},
 	} {

@@ -21,14 +21,15 @@ import (
 // tree is everything that a build reads, as it was when it was read, and what is
 // wrong with it.
 type tree struct {
-	disk   filesys.FileSystem
-	top    string // the folder that is built, absolute and without symlinks
-	shown  string // what messages call it
-	layers []*layer
-	files  map[string][]byte // what was read, by absolute path without symlinks
-	data   map[string]bool   // the files that are read as something else than a kustomization
-	seen   map[visit]bool
-	faults Faults
+	options Options
+	disk    filesys.FileSystem
+	top     string // the folder that is built, absolute and without symlinks
+	shown   string // what messages call it
+	layers  []*layer
+	files   map[string][]byte // what was read, by absolute path without symlinks
+	data    map[string]bool   // the files that are read as something else than a kustomization
+	seen    map[visit]bool
+	faults  Faults
 }
 
 // visit is a folder and what it is built for.
@@ -49,7 +50,7 @@ type layer struct {
 // readTree reads the kustomization of a folder and all that it refers to. The
 // error says why there is no kustomization to begin with; all else that is wrong
 // is in the tree's faults.
-func readTree(dir string) (*tree, error) {
+func readTree(dir string, o Options) (*tree, error) {
 	disk := filesys.MakeFsOnDisk()
 	top, file, err := disk.CleanedAbs(dir)
 	if err != nil {
@@ -59,12 +60,13 @@ func readTree(dir string) (*tree, error) {
 		return nil, fmt.Errorf("%s is a file, not a folder", dir)
 	}
 	t := &tree{
-		disk:  disk,
-		top:   top.String(),
-		shown: dir,
-		files: map[string][]byte{},
-		data:  map[string]bool{},
-		seen:  map[visit]bool{},
+		options: o,
+		disk:    disk,
+		top:     top.String(),
+		shown:   dir,
+		files:   map[string][]byte{},
+		data:    map[string]bool{},
+		seen:    map[visit]bool{},
 	}
 	if resolved, err := filepath.EvalSymlinks(dir); err != nil || resolved != filepath.Clean(dir) {
 		t.shown = t.top // "../base" is not to be taken from where a symlink is
@@ -102,8 +104,8 @@ func (t *tree) enter(v visit) error {
 		return err
 	}
 	t.layers = append(t.layers, l)
-	if v.plugins && !onlyLists(l.kustomization) {
-		t.fault(l, nil, "a folder of plugin configurations may do nothing but list resources in this build, so that each of them can be checked: write the output of `kustomize build` on the folder to a file and list that")
+	if v.plugins && !t.options.runsAnything() && !onlyLists(l.kustomization) {
+		t.fault(l, nil, "a folder of plugin configurations may do nothing but list resources, so that each of them can be checked, unless everything is run: "+bothFlags)
 	}
 	for _, ref := range references(&l.kustomization) {
 		t.follow(l, ref)
@@ -183,7 +185,7 @@ func (t *tree) follow(l *layer, ref reference) {
 			return
 		}
 		if len(nodes) > 0 {
-			t.faultAll(l, ref.at, checkPlugins(nodes))
+			t.faultAll(l, ref.at, t.options.checkPlugins(nodes))
 			return
 		}
 	}
@@ -209,8 +211,8 @@ func (t *tree) followFile(l *layer, ref reference) {
 		t.fault(l, ref.at, "%q is a file: a component is a folder with a kustomization file", ref.file())
 		return
 	}
-	if !dir.HasPrefix(filesys.ConfirmedDir(l.dir)) {
-		t.fault(l, ref.at, "%q is outside of the folder of this kustomization, where kustomize reads no files: put it into a folder with a kustomization file and list the folder under resources", ref.file())
+	if !t.options.AnyFile && !dir.HasPrefix(filesys.ConfirmedDir(l.dir)) {
+		t.fault(l, ref.at, "%q is outside of the folder of this kustomization, where kustomize reads no files: put it into a folder with a kustomization file and list the folder under resources, or give --load-restrictor LoadRestrictionsNone", ref.file())
 		return
 	}
 	path = dir.Join(file)
@@ -226,7 +228,7 @@ func (t *tree) followFile(l *layer, ref reference) {
 			t.fault(l, ref.at, "%q: %s", ref.file(), reason(err))
 			return
 		}
-		t.faultAll(l, ref.at, prefixed(fmt.Sprintf("%q", ref.file()), checkPlugins(nodes)))
+		t.faultAll(l, ref.at, prefixed(fmt.Sprintf("%q", ref.file()), t.options.checkPlugins(nodes)))
 	}
 }
 

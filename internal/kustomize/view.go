@@ -34,7 +34,7 @@ type view struct {
 // newView makes the additions to a tree that has no faults.
 func newView(t *tree) (*view, error) {
 	v := &view{FileSystem: t.disk, tree: t, texts: map[string][]byte{}}
-	own, err := ownConfigurations(t.usersConfigurations())
+	own, err := ownConfigurations(t.usersConfigurations(), t.options.runsAnything())
 	if err != nil {
 		return nil, err
 	}

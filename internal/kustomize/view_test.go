@@ -90,7 +90,7 @@ images: [{name: nginx, newTag: "2"}]
 func TestViewShowsWhatWasRead(t *testing.T) {
 	t.Parallel()
 	root := plant(t, base+"-- late/app.yaml --\n")
-	tree, err := readTree(filepath.Join(root, "base"))
+	tree, err := readTree(filepath.Join(root, "base"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestViewShowsWhatWasRead(t *testing.T) {
 func TestViewIsReadOnly(t *testing.T) {
 	t.Parallel()
 	root := plant(t, base)
-	tree, err := readTree(filepath.Join(root, "base"))
+	tree, err := readTree(filepath.Join(root, "base"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
