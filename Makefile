@@ -38,6 +38,11 @@ demo: build ## Render the sample, plain and through an overlay, and show what a 
 	sed -e 's/nginx:latest/nginx:1.29/' -e 's/replicas: 3/replicas: 5/' config/samples/apps_v1alpha1_appservice.yaml > $(BIN)/changed.yaml; \
 	demo diff config/samples/apps_v1alpha1_appservice.yaml $(BIN)/changed.yaml || [ $$? -eq 1 ]
 
+# KEEP=1 leaves the cluster running at the end.
+.PHONY: demo-cluster
+demo-cluster: controlplane ## Show the controller at work in a real Kubernetes; with KEEP=1 it runs on
+	$(NESTED) -C test/controlplane run ./cmd/demo $(if $(KEEP),-keep)
+
 .PHONY: build
 build: ## Build the commands into bin/
 	@mkdir -p $(BIN)

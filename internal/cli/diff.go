@@ -169,7 +169,7 @@ func runDiff(ctx context.Context, s streams, o diffOptions, args []string) error
 	progress := startProgress(s.err, "comparing")
 	var changes *diff.ChangeSet
 	if o.liveFile != "" {
-		changes, err = c.withLive(ctx, dump{file: o.liveFile}, args)
+		changes, err = c.withLive(ctx, dump{file: o.liveFile}, args, progress)
 	} else {
 		changes, err = c.trees(ctx, args, progress)
 	}
@@ -201,9 +201,7 @@ func (c *comparison) trees(ctx context.Context, args []string, progress *progres
 	if fromErr == nil && toErr == nil && from.missing() && to.missing() {
 		return nil, fmt.Errorf("there is neither %s nor %s", from.place.name, to.place.name)
 	}
-	if len(c.rules) == 0 {
-		shareSame(from, to)
-	}
+	shareSame(from, to)
 	r := sideRenderer{namespace: c.options.namespace, render: c.render, progress: progress}
 	for _, side := range []*treeSide{from, to} {
 		if err := r.side(ctx, side); err != nil {
@@ -228,6 +226,7 @@ func (c *comparison) trees(ctx context.Context, args []string, progress *progres
 		return nil, c.locate(err, to, from)
 	}
 	to.insertSame(changes)
+	changes.Unmatched = r.unmatchedInSame(to, changes.Unmatched)
 	return changes, nil
 }
 

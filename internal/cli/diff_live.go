@@ -34,7 +34,7 @@ type live struct {
 }
 
 // withLive compares live objects with what applying the desired ones would make of them.
-func (c *comparison) withLive(ctx context.Context, source liveSource, args []string) (*diff.ChangeSet, error) {
+func (c *comparison) withLive(ctx context.Context, source liveSource, args []string, progress *progress) (*diff.ChangeSet, error) {
 	if len(args) > 1 {
 		return nil, errors.New("live objects are compared with one side: name one PATH")
 	}
@@ -51,7 +51,7 @@ func (c *comparison) withLive(ctx context.Context, source liveSource, args []str
 		c.show(desired, err, true)
 		return nil, errReported
 	}
-	r := sideRenderer{namespace: c.options.namespace, render: c.render}
+	r := sideRenderer{namespace: c.options.namespace, render: c.render, progress: progress}
 	if err := r.side(ctx, desired); err != nil {
 		return nil, err
 	}

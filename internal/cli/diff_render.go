@@ -89,7 +89,6 @@ func (o *sideObject) ref() diff.ObjectRef {
 type sideApp struct {
 	source   *manifest.Object
 	id       manifest.ID
-	uid      string
 	children []diff.ObjectRef
 	same     bool
 }
@@ -192,9 +191,7 @@ func (r *sideRenderer) side(ctx context.Context, s *treeSide) error {
 				s.apps = append(s.apps, u.apps...)
 				s.objects = append(s.objects, u.objects...)
 				scaling.merge(u.scaling)
-				if r.progress != nil {
-					r.progress.count.Add(int64(len(u.objects)))
-				}
+				r.progress.count.Add(int64(len(u.objects)))
 			}
 			return nil
 		})

@@ -1,5 +1,11 @@
 package cli
 
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kudevops.io/appsvc/pkg/diff"
+)
+
 // shareSame pairs the documents that both sides have, byte for byte: they are rendered
 // once, and need no comparison.
 func shareSame(from, to *treeSide) {
@@ -23,4 +29,30 @@ func shareSame(from, to *treeSide) {
 		u.twin, u.same, twins[0].same = twins[0], true, true
 		waiting[string(u.document.Text)] = twins[1:]
 	}
+}
+
+// unmatchedInSame gives those of the rules that find nothing in the documents either that
+// both sides have. Only for that are these parsed.
+func (r *sideRenderer) unmatchedInSame(side *treeSide, rules []diff.IgnoreRule) []diff.IgnoreRule {
+	if len(rules) == 0 {
+		return nil
+	}
+	var objects []*unstructured.Unstructured
+	for i := range side.units {
+		if !side.units[i].same {
+			continue
+		}
+		u := unit{document: side.units[i].document}
+		r.unit(&u)
+		for j := range u.rendered.objects {
+			objects = append(objects, &unstructured.Unstructured{Object: u.rendered.objects[j].value})
+		}
+	}
+	changes, err := diff.Diff(objects, objects, diff.Options{Ignore: rules})
+	if err != nil {
+		// What no API server takes is no difference when both sides have it. Then it cannot
+		// be told.
+		return nil
+	}
+	return changes.Unmatched
 }

@@ -32,7 +32,7 @@ func parseSide(text string) (sideSpec, error) {
 	rest, isGit := strings.CutPrefix(text, gitScheme)
 	if !isGit {
 		if text == "" {
-			return sideSpec{}, errors.New("a path is empty; the folder you are in is .")
+			return sideSpec{}, errors.New(`a path is empty; write "." for the folder you are in`)
 		}
 		return sideSpec{text: text, path: text}, nil
 	}

@@ -18,7 +18,8 @@ Without a verb it is a KRM function: it reads a ResourceList from standard input
 and writes it, with the objects rendered, to standard output. kustomize and kpt
 call it that way.
 
-Exit codes: 0 all is well, 1 the input is not valid or the command was misused.`
+Exit codes: 0 all is well, 1 the input is not valid or the command was misused. Those
+of diff: 0 nothing differs, 1 something differs, 2 anything else.`
 
 // streams are what a command reads and writes.
 type streams struct {
