@@ -30,6 +30,9 @@ that of the other side.
   diff git:REV     REV against the folder you are in
   diff FROM TO     any two sides
 
+With --live it says what applying PATH would do in a cluster. That only reads; with
+--server-side the API server is asked by dry run, which needs the right to patch.
+
 With --live-file it says what applying PATH would do to the objects in a dump of a
 cluster, exactly and offline. Make the dump by
   kubectl get --show-managed-fields -o yaml KINDS
@@ -79,6 +82,7 @@ type diffOptions struct {
 	showSecrets   bool
 	mask          []string
 	liveFile      string
+	cluster       clusterOptions
 	namespace     string
 	kustomize     kustomizeOptions
 	target        targetOptions
@@ -93,6 +97,7 @@ func newDiff(s streams) *cobra.Command {
 		Example: `  appsvc-render diff
   appsvc-render diff git:origin/main...HEAD apps -o markdown
   appsvc-render diff before.yaml after.yaml
+  appsvc-render diff --live --context prod apps
   appsvc-render diff --live-file dump.yaml apps`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			return failed(cobra.MaximumNArgs(2)(cmd, args))
@@ -110,6 +115,10 @@ func newDiff(s streams) *cobra.Command {
 	f.BoolVar(&o.showSecrets, "show-secrets", false, "show the values of Secrets")
 	f.StringSliceVar(&o.mask, "mask", nil, "also mask values with a name like this, such as *PASSWORD*: of env, of the data of ConfigMaps, of annotations")
 	f.StringVar(&o.liveFile, "live-file", "", "compare with the live objects in this file")
+	f.BoolVar(&o.cluster.live, "live", false, "compare with the live objects of a cluster")
+	f.BoolVar(&o.cluster.serverSide, "server-side", false, "with --live: ask the API server by dry run, which needs the right to patch")
+	f.StringVar(&o.cluster.kubeconfig, "kubeconfig", "", "with --live: the file that says how to reach the cluster")
+	f.StringVar(&o.cluster.context, "context", "", "with --live: the context in that file")
 	f.StringVar(&o.namespace, "namespace", "", "namespace of objects that name none")
 	o.kustomize.addTo(f)
 	o.target.addTo(f)
@@ -133,6 +142,12 @@ func (o *diffOptions) check() error {
 		if !slices.Contains(failOns(), what) {
 			errs = append(errs, fmt.Errorf("fail-on %q: must be one of %s", what, strings.Join(failOns(), ", ")))
 		}
+	}
+	if o.cluster.live && o.liveFile != "" {
+		errs = append(errs, errors.New("--live and --live-file: there can be only one source of live objects"))
+	}
+	if !o.cluster.live && o.cluster != (clusterOptions{}) {
+		errs = append(errs, errors.New("--server-side, --kubeconfig and --context go with --live"))
 	}
 	return errors.Join(append(errs, checkNamespace(o.namespace))...)
 }
@@ -168,9 +183,12 @@ func runDiff(ctx context.Context, s streams, o diffOptions, args []string) error
 
 	progress := startProgress(s.err, "comparing")
 	var changes *diff.ChangeSet
-	if o.liveFile != "" {
+	switch {
+	case o.liveFile != "":
 		changes, err = c.withLive(ctx, dump{file: o.liveFile}, args, progress)
-	} else {
+	case o.cluster.live:
+		changes, err = c.withCluster(ctx, args, progress)
+	default:
 		changes, err = c.trees(ctx, args, progress)
 	}
 	progress.stop()
@@ -287,7 +305,7 @@ func locateFault(f diff.Fault, sides []*treeSide) *manifest.Fault {
 // several has matched when any of them has.
 func (c *comparison) warnUnmatched(rules []diff.IgnoreRule) {
 	for _, rule := range rules {
-		if len(rule.Paths) == 0 && c.options.liveFile == "" {
+		if len(rule.Paths) == 0 && c.options.liveFile == "" && !c.options.cluster.live {
 			continue // field managers own something in a cluster only
 		}
 		fmt.Fprintf(c.err, "%s: warning: ignores no field of any object\n", rule.Source)

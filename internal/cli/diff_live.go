@@ -26,6 +26,15 @@ type liveSource interface {
 	read(ctx context.Context, desired *treeSide) (live, []*manifest.Fault, error)
 }
 
+// withCluster compares with a cluster.
+func (c *comparison) withCluster(ctx context.Context, args []string, progress *progress) (*diff.ChangeSet, error) {
+	source, err := c.options.cluster.connect(progress)
+	if err != nil {
+		return nil, err
+	}
+	return c.withLive(ctx, source, args, progress)
+}
+
 // live is what a cluster holds.
 type live struct {
 	objects []*unstructured.Unstructured
@@ -75,6 +84,13 @@ func (c *comparison) withLive(ctx context.Context, source liveSource, args []str
 	})
 	if err != nil {
 		return nil, c.locate(err, desired)
+	}
+	if cluster, ok := source.(*cluster); ok && c.options.cluster.serverSide {
+		faults, err := cluster.tryOut(ctx, desired, found.objects, changes, c.rules)
+		if err != nil {
+			return nil, err
+		}
+		c.report.add(faults)
 	}
 	return changes, nil
 }
@@ -188,7 +204,7 @@ func (d dump) read(ctx context.Context, desired *treeSide) (live, []*manifest.Fa
 	for _, app := range desired.apps {
 		apps[app.id] = true
 	}
-	p := picker{file: d.file, wanted: wanted, found: live{owners: make(map[manifest.ID]string)}, seen: make(map[manifest.ID]int)}
+	p := picker{file: d.file, wanted: wanted, apps: apps, found: live{owners: make(map[manifest.ID]string)}, seen: make(map[manifest.ID]int)}
 	err = inOrder(ctx,
 		func(yield func(manifest.Document) bool) { p.documents(text, yield) },
 		p.objects,
@@ -211,6 +227,7 @@ func (d dump) read(ctx context.Context, desired *treeSide) (live, []*manifest.Fa
 type picker struct {
 	file   string
 	wanted map[manifest.ID]string // the version that is desired
+	apps   map[manifest.ID]bool
 	found  live
 	seen   map[manifest.ID]int // the line
 	// candidates may have to be pruned.
@@ -303,15 +320,19 @@ func (p *picker) objects(doc manifest.Document) dumpedDocument {
 	}
 	for _, o := range objects {
 		_, isWanted := p.wanted[o.ID]
-		if !isWanted && !o.IsAppService() && !render.Renders(o.Group, o.Kind) {
-			continue
+		isWanted = isWanted || o.IsAppService()
+		if !isWanted && o.StringAt("metadata", "labels", v1alpha1.ManagedByLabel) != v1alpha1.ManagedBy {
+			continue // most of what a cluster holds
 		}
 		value, faults := o.Value()
 		if len(faults) > 0 {
 			out.faults = append(out.faults, faults...)
 			continue
 		}
-		out.objects = append(out.objects, dumped{o, &unstructured.Unstructured{Object: value}})
+		object := &unstructured.Unstructured{Object: value}
+		if isWanted || prunable(object, p.apps, nil) {
+			out.objects = append(out.objects, dumped{o, object})
+		}
 	}
 	return out
 }
