@@ -191,6 +191,11 @@ gitops: ## Build kustomize and kpt from Go modules, once a version
 packaging: ## Build the tools of the release, and what judges it, from Go modules
 	go test -run '^TestPrograms$$' -count=1 -v -timeout 60m ./test/packaging
 
+.PHONY: oracle
+N ?= 5000
+oracle: controlplane ## Hold pkg/diff to a real API server over N random cases
+	$(NESTED) -C test/controlplane test -run 'TestReferee$$' -count=1 -timeout 0 -v . -referee.n=$(N)
+
 .PHONY: fuzz
 FUZZTIME ?= 60s
 fuzz: ## Fuzz each target for FUZZTIME
