@@ -219,23 +219,9 @@ func (b *builder) object(o *manifest.Object, r *result) {
 }
 
 func (b *builder) appService(o *manifest.Object, r *result) {
-	app, faults := o.AppService()
+	app, children, faults := renderAppService(o, b.options.namespace, b.render)
 	r.faults = append(r.faults, faults...)
 	if app == nil {
-		return
-	}
-	if app.Namespace == "" && b.options.namespace != "" {
-		app.Namespace = b.options.namespace
-		o.SetNamespace(app.Namespace)
-	}
-	rendered, errs := render.Render(app, b.render)
-	for _, w := range rendered.Warnings {
-		fault := o.Fault(w.Field, w.Message)
-		fault.Warning = true
-		r.faults = append(r.faults, fault)
-	}
-	r.faults = append(r.faults, validationFaults(o, errs)...)
-	if len(faults)+len(errs) > 0 {
 		return
 	}
 	r.scaling.add(o, app)
@@ -249,7 +235,7 @@ func (b *builder) appService(o *manifest.Object, r *result) {
 		source.text = text
 	}
 	r.objects = append(r.objects, source)
-	for _, child := range rendered.Objects {
+	for _, child := range children {
 		start := len(r.text)
 		var err error
 		if r.text, err = b.encode(r.text, child.Object); err != nil {

@@ -316,28 +316,14 @@ func (r *sideRenderer) object(o *manifest.Object, document *manifest.Document, o
 }
 
 func (r *sideRenderer) appService(o *manifest.Object, out *rendered) {
-	app, faults := o.AppService()
+	app, children, faults := renderAppService(o, r.namespace, r.render)
 	out.faults = append(out.faults, faults...)
 	if app == nil {
 		return
 	}
-	if app.Namespace == "" && r.namespace != "" {
-		app.Namespace = r.namespace
-		o.SetNamespace(app.Namespace)
-	}
-	result, errs := render.Render(app, r.render)
-	for _, w := range result.Warnings {
-		fault := o.Fault(w.Field, w.Message)
-		fault.Warning = true
-		out.faults = append(out.faults, fault)
-	}
-	out.faults = append(out.faults, validationFaults(o, errs)...)
-	if len(faults)+len(errs) > 0 {
-		return
-	}
 	out.scaling.add(o, app)
 	found := sideApp{source: o, id: o.ID}
-	for _, child := range result.Objects {
+	for _, child := range children {
 		rendered := sideObject{
 			id: manifest.IDOf(child), apiVersion: child.GetAPIVersion(), value: child.Object, app: o, file: o.File, line: o.Line, origin: o.Origin,
 		}
