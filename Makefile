@@ -165,7 +165,7 @@ test-controlplane: controlplane
 	$(NESTED) -C test/controlplane test ./...
 
 .PHONY: test-peers
-test-peers:
+test-peers: controlplane peers
 	$(NESTED) -C test/peers test ./...
 
 # What is tested stands outside of the module, where the go command sees no change.
@@ -178,6 +178,10 @@ test-argocd: argocd
 argocd: ## Build Argo CD's plugin server from Go modules, once a version
 	$(NESTED) -C test/argocd build -v github.com/argoproj/argo-cd/v3/cmd/argocd-cmp-server/commands
 	@$(NESTED) -C test/argocd tool -n argocd-cmp-server >/dev/null
+
+.PHONY: peers
+peers: ## Build the peers of the benchmarks from Go modules, once a version
+	$(NESTED) -C test/peers run ./cmd/bench-peers -build
 
 .PHONY: controlplane
 controlplane: ## Build a real Kubernetes from Go modules, once a version
@@ -210,8 +214,8 @@ bench: ## Run the benchmarks of the libraries
 	go test -run '^$$' -bench . -benchmem ./pkg/... ./internal/...
 
 .PHONY: bench-peers
-bench-peers: ## Measure beside the peers and write docs/benchmarks.md
-	$(NESTED) -C test/peers run ./cmd/bench-peers -write ../../docs/benchmarks.md
+bench-peers: controlplane peers ## Measure beside the peers, a quarter of an hour, and write docs/benchmarks.md
+	$(NESTED) -C test/peers run ./cmd/bench-peers -large -write ../../docs/benchmarks.md
 
 ##@ Code
 

@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"bytes"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -86,15 +85,10 @@ func slim(in any) (any, error) {
 	}
 	entries = slices.Clone(entries)
 	for i := range entries {
-		e := &entries[i]
-		switch {
-		case e.Manager != v1alpha1.FieldManager:
-			e.FieldsV1 = nil
-		case e.FieldsV1 != nil:
-			// The decoder's buffer holds the whole object.
-			e.FieldsV1 = &metav1.FieldsV1{Raw: bytes.Clone(e.FieldsV1.Raw)}
+		if entries[i].Manager != v1alpha1.FieldManager {
+			entries[i].FieldsV1 = nil
 		}
-		e.Time = nil
+		entries[i].Time = nil
 	}
 	object.SetManagedFields(entries)
 	return in, nil

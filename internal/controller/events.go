@@ -33,6 +33,9 @@ func (r *Reconciler) announce(ctx context.Context, app *v1alpha1.AppService, o *
 		r.events.Eventf(app, nil, corev1.EventTypeNormal, eventPruned, "Prune", "%s", text)
 	}
 	v := o.judge()
+	if v.reason == string(apply.ReasonNamespaceTerminating) {
+		return // there is no place for an event either
+	}
 	if ready := meta.FindStatusCondition(app.Status.Conditions, v1alpha1.ConditionReady); v.stalled && (ready == nil || ready.Reason != v.reason || ready.Message != v.message) {
 		r.events.Eventf(app, nil, corev1.EventTypeWarning, v.reason, "Reconcile", "%s", v.message)
 	}

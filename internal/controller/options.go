@@ -12,6 +12,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
 
 	"kudevops.io/appsvc/pkg/apply"
 )
@@ -96,7 +97,14 @@ func (o *Options) leaseName() string {
 		return name
 	}
 	sum := fnv.New32a()
-	io.WriteString(sum, o.selector.String()) // a hash takes everything
+	requirements, _ := o.selector.Requirements()
+	for _, r := range requirements {
+		operator := r.Operator()
+		if operator == selection.DoubleEquals {
+			operator = selection.Equals // another spelling
+		}
+		fmt.Fprintf(sum, "%s %s %q\n", r.Key(), operator, r.Values().List())
+	}
 	return fmt.Sprintf("appsvc-controller-%08x.apps.kudevops.io", sum.Sum32())
 }
 

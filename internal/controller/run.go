@@ -116,13 +116,7 @@ func addReconciler(ctx context.Context, mgr manager.Manager, opts *Options) erro
 	if err := ctrlmetrics.Registry.Register(r.metrics); err != nil {
 		return err
 	}
-	warm := true
-	ctl, err := controller.New("appservice", mgr, controller.Options{
-		Reconciler:              reconcile.Reconciler(r),
-		MaxConcurrentReconciles: opts.Concurrency,
-		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](100*time.Millisecond, opts.MaxBackoff),
-		EnableWarmup:            &warm,
-	})
+	ctl, err := controller.New("appservice", mgr, controllerOptions(opts, r))
 	if err != nil {
 		return err
 	}
@@ -136,6 +130,21 @@ func addReconciler(ctx context.Context, mgr manager.Manager, opts *Options) erro
 		}
 	}
 	return nil
+}
+
+// controllerOptions: a reconcile that fails is repeated after a tenth of a second, and then
+// ever more rarely. One that hangs is given up after two minutes, one that panics is an
+// error like others, and a replica that stands by keeps its caches filled.
+func controllerOptions(opts *Options, r reconcile.Reconciler) controller.Options {
+	const firstBackoff, longest = 100 * time.Millisecond, 2 * time.Minute
+	return controller.Options{
+		Reconciler:              r,
+		MaxConcurrentReconciles: opts.Concurrency,
+		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstBackoff, opts.MaxBackoff),
+		ReconciliationTimeout:   longest,
+		RecoverPanic:            new(true),
+		EnableWarmup:            new(true),
+	}
 }
 
 // worthALook leaves out changes of an AppService's status, most of which are our own. A

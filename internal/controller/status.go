@@ -82,6 +82,7 @@ func (w *statusWriter) write(ctx context.Context, app *v1alpha1.AppService, stat
 	if last.uid == app.UID && last.until == app.ResourceVersion {
 		present = last.status
 	}
+	present.Conditions = slices.DeleteFunc(slices.Clone(present.Conditions), isOfOthers)
 	status.Conditions = withTimes(present.Conditions, status.Conditions, metav1.NewTime(w.now()))
 	if equality.Semantic.DeepEqual(present, status) {
 		return 0, nil
@@ -96,6 +97,16 @@ func (w *statusWriter) write(ctx context.Context, app *v1alpha1.AppService, stat
 	defer w.mu.Unlock()
 	w.written[name] = writtenStatus{uid: app.UID, until: app.ResourceVersion, at: w.now(), status: status}
 	return 0, nil
+}
+
+// isOfOthers: tools may add conditions of their own to an AppService. They stay, and are
+// none of our business.
+func isOfOthers(c metav1.Condition) bool {
+	switch c.Type {
+	case v1alpha1.ConditionReady, v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled, v1alpha1.ConditionDrifted, v1alpha1.ConditionContested:
+		return false
+	}
+	return true
 }
 
 // withTimes gives conditions the time of their last transition: the one before, unless

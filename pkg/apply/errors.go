@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -48,6 +49,9 @@ const (
 	ReasonWebhook Reason = "WebhookFailed"
 	// ReasonConflict: the object changed each time while it was being written.
 	ReasonConflict Reason = "Conflict"
+	// ReasonFailed: the API server does not say more than a message. Server-side apply words
+	// what it cannot read that way, such as a field that it does not know.
+	ReasonFailed Reason = v1alpha1.ReasonApplyFailed
 	// ReasonUnavailable: the API server could not be asked, or could not answer.
 	ReasonUnavailable Reason = "Unavailable"
 )
@@ -142,12 +146,33 @@ func wait(ref diff.ObjectRef, reason Reason, text string, args ...any) *Error {
 	return &Error{Object: ref, Reason: reason, text: fmt.Sprintf(text, args...)}
 }
 
+// faulty is the error of an object that no API server would take.
+func faulty(ref diff.ObjectRef, err error) *Error {
+	var faults diff.Faults
+	if !errors.As(err, &faults) {
+		return refuse(ref, ReasonInvalid, "%v", err)
+	}
+	e := refuse(ref, ReasonInvalid, "")
+	var texts []string
+	for _, fault := range faults {
+		e.Fields = append(e.Fields, fault.Path.String())
+		texts = append(texts, fault.Path.String()+" "+fault.Message)
+	}
+	e.text = strings.Join(texts, ", ")
+	return e
+}
+
 // foreign is the error of an object that belongs to somebody else.
 func foreign(ref diff.ObjectRef, object metav1.Object) *Error {
 	if c := metav1.GetControllerOfNoCopy(object); c != nil {
 		return refuse(ref, ReasonForeign, "exists already and is controlled by %s %s", c.Kind, c.Name)
 	}
 	return refuse(ref, ReasonForeign, "exists already and was not made by appsvc; it is taken over if the AppService has the annotation %s: \"true\"", v1alpha1.AdoptAnnotation)
+}
+
+// interrupted is the error of an object whose turn it was when the caller gave up.
+func interrupted(ctx context.Context, ref diff.ObjectRef) *Error {
+	return &Error{Object: ref, Reason: ReasonUnavailable, text: "was interrupted", cause: ctx.Err()}
 }
 
 // failure turns the error of a request into one that says what to do. change is what
@@ -185,6 +210,8 @@ func failure(ref diff.ObjectRef, err error, change *diff.ObjectChange) *Error {
 	case slices.Contains([]int32{http.StatusBadRequest, http.StatusMethodNotAllowed, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}, status.Status().Code):
 		e.Reason, e.Terminal, e.RetryAfter = ReasonInvalid, true, lookAgain
 		e.text = stable(status.Status().Message)
+	case status.Status().Reason == metav1.StatusReasonUnknown && status.Status().Message != "":
+		e.Reason, e.text = ReasonFailed, stable(status.Status().Message)
 	default:
 		e.Reason, e.text = ReasonUnavailable, unavailable(status.Status())
 		if webhook := webhookName.FindStringSubmatch(status.Status().Message); webhook != nil {

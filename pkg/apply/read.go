@@ -16,32 +16,30 @@ import (
 
 // fromCache says what there is to do as far as the cache can tell: nothing. In any doubt
 // it is not known.
-func (r *run) fromCache(ctx context.Context, t target) (ObjectResult, bool, *Error) {
+func (r *run) fromCache(ctx context.Context, t target) (ObjectResult, bool) {
 	cached := newObject(r.client.Scheme(), t.desired.GroupVersionKind())
 	// It is only read, and converted to a copy.
 	err := r.client.Get(ctx, types.NamespacedName{Namespace: t.ref.Namespace, Name: t.ref.Name}, cached, client.UnsafeDisableDeepCopy)
 	switch {
-	case apierrors.IsNotFound(err) && !notServedErr(err):
-		return ObjectResult{}, false, nil
 	case err != nil:
-		return ObjectResult{}, false, failure(t.ref, err, nil)
+		// Not there, or of a kind that is not in the cache: the API server knows.
+		return ObjectResult{}, false
 	case r.set.Owner.claimOn(cached) != ours || cached.GetDeletionTimestamp() != nil:
-		return ObjectResult{}, false, nil
+		return ObjectResult{}, false
 	}
 	seen := versionOf(cached)
 	if verdict, ok := r.memory.verdict(r.owner(), t.ref, seen, t.digest); ok {
-		return verdict, true, nil
+		return verdict, true
 	}
 	live, err := toUnstructured(cached, t.desired.GroupVersionKind())
 	if err != nil {
-		return ObjectResult{}, false, nil // the live one will do
+		return ObjectResult{}, false // the live one will do
 	}
 	desired := r.ignorer.Keep(t.desired, live)
 	if r.checker.Changed(desired, live) {
-		outcome, stays := r.stillContested(t, desired, live)
-		return outcome, stays, nil
+		return r.stillContested(t, desired, live)
 	}
-	return r.unchanged(t, cached), true, nil
+	return r.unchanged(t, cached), true
 }
 
 // unchanged notes that a live object is as desired.

@@ -21,7 +21,8 @@ const (
 	// Drifted: it differs, and Set.DriftOnly says to leave it. Missing objects have no
 	// Fields.
 	Drifted Action = "drifted"
-	// Contested: somebody else keeps changing Fields back, and was left to it.
+	// Contested: somebody else keeps changing Fields back, and was left to it; or the API
+	// server, or a webhook in it, stores other values than those that are applied.
 	Contested Action = "contested"
 	// Pruned: it was no longer desired, and is deleted.
 	Pruned Action = "pruned"
@@ -99,6 +100,14 @@ func pathsOf(change *diff.ObjectChange) []string {
 		paths[i] = change.Fields[i].Path.String()
 	}
 	return paths
+}
+
+// contestRewritten calls an object contested that is not as desired although nothing was
+// left to write: the API server, or a webhook in it, wants it otherwise.
+func (r *ObjectResult) contestRewritten() {
+	if r.Action == Unchanged && len(r.Rewritten) > 0 {
+		r.Action, r.Fields = Contested, r.Rewritten
+	}
 }
 
 // failed is the result of an object that could not be applied.

@@ -69,6 +69,8 @@ type step struct {
 	migrate []string
 	// handOver says that spec.replicas is handed over first.
 	handOver bool
+	// prepared says that both was done.
+	prepared bool
 }
 
 // step works out what has to be done.
@@ -82,8 +84,7 @@ func (r *run) step(ref diff.ObjectRef, desired, live *unstructured.Unstructured)
 	opts.Ignore = nil // desired has what is ignored
 	changes, err := diff.Diff([]*unstructured.Unstructured{compared}, []*unstructured.Unstructured{desired}, opts)
 	if err != nil {
-		e := refuse(ref, ReasonInvalid, "%v", err)
-		return step{}, e
+		return step{}, faulty(ref, err)
 	}
 	s.change = &changes.Objects[0]
 	return s, nil
@@ -151,17 +152,16 @@ func (r *run) create(ctx context.Context, t target) (ObjectResult, *Error) {
 func (r *run) write(ctx context.Context, t target, s step) (ObjectResult, *Error) {
 	before := versionOf(s.live)
 	adopted := len(s.migrate) > 0 || r.set.Owner.claimOn(s.live) != ours
-	err := r.prepare(ctx, &s)
-	var returned *unstructured.Unstructured
-	if err == nil {
-		returned, err = r.sendOver(ctx, s, client.ForceOwnership)
+	returned, refusal := r.attempt(ctx, &s)
+	if refusal != nil && refusal.Reason == ReasonInvalid {
+		returned, refusal = r.attemptAlone(ctx, &s, refusal)
 	}
-	if err != nil {
-		e := failure(t.ref, err, s.change)
-		if e.Reason == ReasonImmutable && r.set.Recreate {
-			return r.recreate(ctx, t, s, e)
-		}
-		return ObjectResult{}, e
+	switch {
+	case refusal == nil:
+	case refusal.Reason == ReasonImmutable && r.set.Recreate:
+		return r.recreate(ctx, t, s, refusal)
+	default:
+		return ObjectResult{}, refusal
 	}
 
 	outcome := ObjectResult{Object: t.ref, Action: Configured}
@@ -177,14 +177,41 @@ func (r *run) write(ctx context.Context, t target, s step) (ObjectResult, *Error
 	}
 	r.withHistory(t, func(h *history) { h.apply(pathsOf(s.change), r.now()) })
 	r.verify(t, returned, &outcome)
+	outcome.contestRewritten()
 	return outcome, nil
+}
+
+// attempt applies once, after what has to come before.
+func (r *run) attempt(ctx context.Context, s *step) (*unstructured.Unstructured, *Error) {
+	err := r.prepare(ctx, s)
+	var returned *unstructured.Unstructured
+	if err == nil {
+		returned, err = r.sendOver(ctx, *s, client.ForceOwnership)
+	}
+	if err != nil {
+		return nil, failure(refOf(s.desired), err, s.change)
+	}
+	return returned, nil
+}
+
+// attemptAlone applies again if items of others stood in the way, and were displaced.
+func (r *run) attemptAlone(ctx context.Context, s *step, refusal *Error) (*unstructured.Unstructured, *Error) {
+	live, err := r.displace(ctx, s.live, refusal)
+	if err != nil {
+		return nil, failure(refOf(s.desired), err, nil)
+	}
+	if live == nil {
+		return nil, refusal
+	}
+	s.live = live
+	return r.attempt(ctx, s)
 }
 
 // prepare migrates field managers and hands spec.replicas over. Before any of that it
 // makes sure that the apply will not be refused for a field that cannot be changed: an
 // object that we cannot have is not to be touched.
 func (r *run) prepare(ctx context.Context, s *step) error {
-	if len(s.migrate) == 0 && !s.handOver {
+	if len(s.migrate) == 0 && !s.handOver || s.prepared {
 		return nil
 	}
 	if s.change.Effect == diff.EffectRecreate {
@@ -206,6 +233,7 @@ func (r *run) prepare(ctx context.Context, s *step) error {
 		}
 		s.live = live
 	}
+	s.prepared = true
 	return nil
 }
 
@@ -255,8 +283,14 @@ func pinned(desired, live *unstructured.Unstructured, resourceVersion string) *u
 // verify looks at what an apply returned, and remembers it as settled. Values that are
 // still others than those that were applied are reported; they are not applied again as
 // long as the object stays as it is.
+//
+// An object that had no managedFields is not settled: the API server has only now made up
+// who owned what was there, and that is to be migrated.
 func (r *run) verify(t target, returned *unstructured.Unstructured, outcome *ObjectResult) {
 	outcome.Generation = returned.GetGeneration()
+	if len(diff.Migrates(returned, r.options(r.set))) > 0 {
+		return
+	}
 	desired := r.ignorer.Keep(t.desired, returned)
 	if r.checker.Changed(desired, returned) {
 		if s, err := r.step(t.ref, desired, returned); err == nil {
@@ -264,5 +298,6 @@ func (r *run) verify(t target, returned *unstructured.Unstructured, outcome *Obj
 		}
 	}
 	settled := ObjectResult{Object: t.ref, Action: Unchanged, Effect: diff.EffectNone, Rewritten: outcome.Rewritten, Generation: outcome.Generation}
+	settled.contestRewritten()
 	r.memory.remember(r.owner(), t.ref, versionOf(returned), t.digest, settled)
 }

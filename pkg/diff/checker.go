@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,26 +22,31 @@ type Checker struct {
 func NewChecker(manager string) *Checker { return &Checker{manager: manager} }
 
 // Changed reports whether the API server would write if desired were applied over live,
-// with force, as the field manager. live must hold metadata.managedFields, of which only
-// the field manager's own entries are read. It is the same object in the same version of
-// the API.
+// with force, as the field manager. live must hold metadata.managedFields, with the entries
+// of others too: what they own tells what an apply takes from them. It is the same object
+// in the same version of the API.
 //
 // The rules, in the order in which they are tried:
 //
-//  1. Without an entry of our own for this apiVersion, or with leftovers of our own from
-//     other kinds of writes, an apply writes.
+//  1. Without an entry of our own for this apiVersion, with leftovers of our own from
+//     other kinds of writes, or with two entries that the API server takes for one, an
+//     apply writes.
 //  2. Every desired field must be ours and have its value; our items of a keyed list
 //     must be in order, whatever stands between them.
 //  3. Whatever else is ours is no longer desired, and would go.
 //  4. What is not ours and not desired makes no difference.
+//  5. What has its value and is written in another way makes a difference where somebody
+//     else owns it, too, or has applied after us: then managedFields change.
 //
 // What managedFields say of the type is taken from them: a field that is owned as a whole
 // is compared as a whole, so that this holds for kinds that nobody here has heard of. It
-// errs on one side only: it may report a change where a default inside a list that is
-// replaced as a whole, or a quantity of an unknown type, is written differently. See
+// errs on one side only: it may report a change where an empty value stands for a default,
+// where a default inside a list that is replaced as a whole is left out and the type is not
+// known, and where a quantity of an unknown type is written in another way. See
 // docs/exactness.md.
 //
-// Changed allocates nothing as long as values are written alike on both sides.
+// Changed allocates nothing as long as values are written alike on both sides and the type
+// is known.
 func (c *Checker) Changed(desired, live *unstructured.Unstructured) bool {
 	owned, ours := c.owned(desired, live)
 	if !ours {
@@ -97,12 +103,20 @@ func (c *Checker) owned(desired, live *unstructured.Unstructured) (fieldSet, boo
 	metadata, _ := live.Object["metadata"].(map[string]any)
 	list, _ := metadata["managedFields"].([]any)
 	var own managerEntry
-	for _, item := range list {
+	var seen [32]managerEntry // enough for what the API server keeps, and no allocation
+	for i, item := range list {
 		m, ok := item.(map[string]any)
 		if !ok {
 			continue
 		}
-		switch e := entryOf(m); {
+		e := entryOf(m)
+		if i < len(seen) {
+			if slices.ContainsFunc(seen[:i], e.replaces) {
+				return nil, false
+			}
+			seen[i] = e
+		}
+		switch {
 		case e.applied(c.manager):
 			own = e
 		case e.leftover(c.manager):
@@ -131,7 +145,7 @@ func textAt(m map[string]any, name string) string {
 type coverage struct {
 	// respelled says that values mean the same and are written in different ways.
 	respelled bool
-	// whole says that a mapping of an unknown type is taken to be replaced as a whole.
+	// whole says that a mapping of an unknown type is ours, and may be replaced as a whole.
 	whole bool
 	// scratch holds the key that is looked up, so that looking up allocates nothing.
 	scratch [192]byte
@@ -270,7 +284,7 @@ func (w *coverage) value(desired, live any, present bool, owned fieldSet, t *typ
 			return len(d) == 0 // the field is ours, what others put into it is theirs
 		}
 		w.whole = w.whole || t.shape == shapeAny
-		return w.alike(desired, live, t)
+		return len(d) == 0 && t.shape == shapeAny || w.alike(desired, live, t)
 	case []any:
 		l, ok := live.([]any)
 		if !ok {

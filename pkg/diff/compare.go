@@ -252,8 +252,8 @@ func (c *comparer) renamed(before, after []any, was, is map[string]int, t *typeI
 		}
 		found = i
 	}
-	if found >= 0 && len(unnamed(before[found])) == 0 {
-		return -1 // nothing but a name: it is another one
+	if found >= 0 && (len(unnamed(before[found])) == 0 || keyName(before[found], t.keys) == nil || keyName(after[found], t.keys) == nil) {
+		return -1 // nothing but a name, or none: it is another one
 	}
 	return found
 }

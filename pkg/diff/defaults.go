@@ -3,6 +3,7 @@ package diff
 import (
 	"maps"
 	"math"
+	"regexp"
 	"strings"
 )
 
@@ -262,7 +263,16 @@ func fillImageVolume(m map[string]any) {
 	setDefault(m, "pullPolicy", pullPolicy(textAt(m, "reference")))
 }
 
+// imageReference is what can be read as one: a host, a path, a tag and a digest. Of what
+// cannot, the API server takes the tag for another than latest.
+var imageReference = regexp.MustCompile(`^([A-Za-z0-9.-]+(:[0-9]+)?/|\[[0-9a-fA-F:]+\](:[0-9]+)?/)?` +
+	`[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*` +
+	`(:\w[\w.-]{0,127})?(@[A-Za-z][A-Za-z0-9]*([-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$`)
+
 func pullPolicy(image string) string {
+	if !imageReference.MatchString(image) {
+		return "IfNotPresent"
+	}
 	name, _, digested := strings.Cut(image, "@")
 	tag := ""
 	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, '/') {
@@ -339,6 +349,9 @@ func fillServiceSpec(m map[string]any) {
 	}
 	if kind == "LoadBalancer" && m["allocateLoadBalancerNodePorts"] == nil {
 		m["allocateLoadBalancerNodePorts"] = true
+	}
+	if m["sessionAffinity"] == "None" {
+		delete(m, "sessionAffinityConfig")
 	}
 	if m["sessionAffinity"] == "ClientIP" && m["sessionAffinityConfig"] == nil {
 		m["sessionAffinityConfig"] = map[string]any{"clientIP": map[string]any{"timeoutSeconds": int64(10800)}}

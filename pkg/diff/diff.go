@@ -190,6 +190,9 @@ func folded(object map[string]any) map[string]any {
 	}
 	out := maps.Clone(object)
 	delete(out, "stringData")
+	if len(plain) == 0 {
+		return out
+	}
 	data, _ := out["data"].(map[string]any)
 	data = maps.Clone(data)
 	if data == nil {

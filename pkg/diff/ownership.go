@@ -45,6 +45,14 @@ func entryOf(m map[string]any) managerEntry {
 	return e
 }
 
+// replaces reports whether two entries are the same one to the API server, which drops the
+// first when it writes. It makes such entries itself, when an object is scaled whose
+// replicas were set in another way.
+func (e *managerEntry) replaces(other managerEntry) bool {
+	return e.manager == other.manager && e.operation == other.operation && e.subresource == other.subresource &&
+		(e.apiVersion == other.apiVersion || e.operation == "Apply")
+}
+
 // applied reports whether this is the entry that a server-side apply of manager writes.
 func (e *managerEntry) applied(manager string) bool {
 	return e.manager == manager && e.operation == "Apply" && e.subresource == ""

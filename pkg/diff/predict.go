@@ -55,6 +55,9 @@ func predict(live, desired map[string]any, opts *Options, d *defaulter) predicti
 	merged, _ := merge(withoutManagedFields(live), content(desired), seen, t).(map[string]any)
 	pr := pruner{kept: &p.kept}
 	pr.mapping(nil, merged, own, holders, content(desired))
+	if pr.emptied {
+		dropNulls(merged)
+	}
 	settle(live, merged)
 	p.after = merged
 
@@ -80,17 +83,19 @@ func split(live map[string]any, opts *Options) (fieldSet, []holder) {
 	own := fieldSet{}
 	var holders []holder
 	var migrated []string
-	for _, e := range list {
+	for i, e := range list {
+		replaced := slices.ContainsFunc(list[i+1:], func(next managerEntry) bool { return next.replaces(e) })
 		switch {
 		case e.applied(opts.Manager):
 			union(own, e.fields)
 		case e.migrates(opts.Manager, opts.Migrate, first):
-			// Of a manager that has several entries, csaupgrade takes the first one and drops
-			// the others. The API server itself writes two of the time before managedFields.
-			if !slices.Contains(migrated, e.manager) {
+			// Of a manager that has several entries, csaupgrade takes the first one, and a
+			// second one where there is none of ours to add to, and drops the others.
+			if !slices.Contains(migrated, e.manager) || first && len(migrated) == 1 && migrated[0] == e.manager {
 				union(own, e.fields)
 				migrated = append(migrated, e.manager)
 			}
+		case replaced:
 		default:
 			holders = append(holders, holder{name: e.name(), fields: e.fields})
 		}
@@ -333,6 +338,8 @@ func keysIn(items []any, key func(any) string) []string {
 // pruner takes away what is ours and no longer desired.
 type pruner struct {
 	kept *[]FieldChange
+	// emptied says that there are nulls.
+	emptied bool
 }
 
 func (p *pruner) mapping(path Path, m map[string]any, own fieldSet, holders []holder, desired map[string]any) {
@@ -360,9 +367,26 @@ func (p *pruner) mapping(path Path, m map[string]any, own fieldSet, holders []ho
 		default:
 			m[name] = p.dropped(step, value, fields, others)
 		}
-		if !empty && isEmpty(m[name]) {
-			// What loses all that it had goes, also where an empty one is desired.
-			delete(m, name)
+		if left, stays := m[name]; stays && !empty && isEmpty(left) && isEmpty(d) {
+			// What loses all that it had goes, also where an empty one is desired. What holds it
+			// stays, with this null in it.
+			m[name] = nil
+			p.emptied = true
+		}
+	}
+}
+
+// dropNulls takes away what holds null, in place.
+func dropNulls(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		maps.DeleteFunc(v, func(_ string, below any) bool { return below == nil })
+		for name := range v {
+			dropNulls(v[name])
+		}
+	case []any:
+		for i := range v {
+			dropNulls(v[i])
 		}
 	}
 }

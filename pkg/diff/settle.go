@@ -22,15 +22,50 @@ func settle(before, after map[string]any) {
 		if spec["replicas"] == nil {
 			spec["replicas"] = int64(1)
 		}
+	case "apps/DaemonSet":
+		keepTemplateGeneration(before, after)
 	case "batch/Job":
 		fillJobSpec(spec) // completions are filled in when parallelism goes, and immutable
+		fillJobLabels(after, spec)
 	case "/Service":
 		keepAllocated(was, spec)
 		dropForType(was, spec)
+		if affinity := textAt(spec, "sessionAffinity"); affinity == "" || affinity == "None" {
+			delete(spec, "sessionAffinityConfig")
+		}
 	}
 }
 
 func groupOf(apiVersion string) string { return ObjectRef{APIVersion: apiVersion}.Group() }
+
+// fillJobLabels gives a Job that has no labels those of its template.
+func fillJobLabels(job, spec map[string]any) {
+	template, _ := spec["template"].(map[string]any)
+	described, _ := template["metadata"].(map[string]any)
+	labels, _ := described["labels"].(map[string]any)
+	metadata, ok := job["metadata"].(map[string]any)
+	if ok && isEmpty(metadata["labels"]) && len(labels) > 0 {
+		metadata["labels"] = maps.Clone(labels)
+	}
+}
+
+// keepTemplateGeneration keeps an annotation that the API server makes out of a field of its
+// own. (It counts changes of the template, which nobody wants to be told of.)
+func keepTemplateGeneration(before, after map[string]any) {
+	const name = "deprecated.daemonset.template.generation"
+	was, _ := before["metadata"].(map[string]any)
+	had, _ := was["annotations"].(map[string]any)
+	is, ok := after["metadata"].(map[string]any)
+	if had[name] == nil || !ok {
+		return
+	}
+	annotations, ok := is["annotations"].(map[string]any)
+	if !ok {
+		annotations = make(map[string]any, 1)
+		is["annotations"] = annotations
+	}
+	annotations[name] = had[name]
+}
 
 // keepAllocated gives a Service back what the API server has allocated for it, and nobody
 // says otherwise.

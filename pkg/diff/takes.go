@@ -18,9 +18,9 @@ func (c *Checker) moves(live map[string]any) bool {
 
 // takes reports whether an apply that changes no value takes fields away from others: what
 // is applied is compared with what is stored as it is written, so that whoever applies
-// 1000m takes the field from another owner who has stored it as 1. It also finds out that
-// a mapping of an unknown type, which is ours, is not replaced as a whole: then somebody
-// owns some of it.
+// 1000m takes the field from another owner who has stored it as 1. It also decides whether
+// a mapping of an unknown type, which is ours, is replaced as a whole: it is not when
+// somebody owns some of it.
 func (c *Checker) takes(desired, live map[string]any, own fieldSet, t *typeInfo) bool {
 	var others []holder
 	for _, e := range entries(live) {
@@ -32,13 +32,16 @@ func (c *Checker) takes(desired, live map[string]any, own fieldSet, t *typeInfo)
 }
 
 func takes(desired, live any, own fieldSet, others []holder, t *typeInfo) bool {
-	if len(others) == 0 {
-		return false
-	}
 	d, isMapping := desired.(map[string]any)
 	l, wasMapping := live.(map[string]any)
-	if isMapping && wasMapping && t.shape == shapeAny && own != nil && len(own) == 0 && len(d) > 0 && slices.ContainsFunc(others, holder.some) {
-		return true
+	if isMapping && wasMapping && t.shape == shapeAny && own != nil && len(own) == 0 {
+		shared := slices.ContainsFunc(others, holder.some)
+		if shared && len(d) > 0 || !shared && len(d) == 0 && len(l) > 0 {
+			return true
+		}
+	}
+	if len(others) == 0 && len(own) == 0 {
+		return false
 	}
 	if slices.ContainsFunc(others, holder.all) && !equal(desired, live, unknown) && !(isMapping && wasMapping && granular(d, t) && t.shape != shapeAny) {
 		return true

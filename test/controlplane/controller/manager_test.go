@@ -1,62 +1,70 @@
 package controller_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
-	"syscall"
 	"testing"
-	"time"
 
 	"k8s.io/client-go/rest"
 
 	"kudevops.io/appsvc/test/controlplane"
+	"kudevops.io/appsvc/test/controlplane/binaries"
+	"kudevops.io/appsvc/test/controlplane/internal/guard"
+	"kudevops.io/appsvc/test/controlplane/internal/shipped"
 )
 
-const (
-	// namespace and account are those of config/default.
-	namespace = "appsvc-system"
-	account   = "appsvc-controller"
-	// user is whom the API server takes the controller for.
-	user = "system:serviceaccount:" + namespace + ":" + account
-)
+const user = shipped.User
 
 // repository is its root.
 var repository = filepath.Join("..", "..", "..")
 
 // shared is the cluster of all tests that neither stop the controller nor disturb the
-// cluster; started gives it, with a controller that runs in it.
+// cluster: started gives it, with a controller that handles all of it.
 var shared = controlplane.NewShared(options())
 
 var (
 	sharedOnce    sync.Once
-	sharedManager *manager
+	sharedManager *shipped.Controller
 	sharedFailure error
 )
 
+// bare is the cluster of the tests that have controllers of their own, each for its own
+// namespace: see own.
+var bare struct {
+	once    sync.Once
+	cluster *controlplane.Cluster
+	access  *rest.Config
+	err     error
+}
+
 func options() controlplane.Options {
-	return controlplane.Options{CRDs: []controlplane.CRDs{
-		controlplane.AppServiceCRDs, controlplane.GatewayAPICRDs, controlplane.ServiceMonitorCRDs,
-	}}
+	return controlplane.Options{
+		CRDs:      []controlplane.CRDs{controlplane.AppServiceCRDs, controlplane.GatewayAPICRDs, controlplane.ServiceMonitorCRDs},
+		ExtraArgs: patient(),
+	}
+}
+
+// patient: on a machine that is busy, the heartbeats of a node may be late by more than the
+// forty seconds that are the default. Its pods would then be made not Ready, and kwok never
+// makes them Ready again, as a kubelet does.
+func patient() map[binaries.Name][]string {
+	return map[binaries.Name][]string{binaries.ControllerManager: {"--node-monitor-grace-period=1h"}}
+}
+
+// program is appsvc-controller, and what all its processes end with.
+var program struct {
+	dir   string
+	path  string
+	guard *guard.Guard
 }
 
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "appsvc-controller-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	program.dir = dir
-	code := shared.Run(m)
-	err = os.RemoveAll(dir)
-	if sharedManager != nil {
-		err = errors.Join(err, sharedManager.kill())
-	}
+	code, err := run(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = max(code, 1)
@@ -64,24 +72,23 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// program is appsvc-controller, built once.
-var program struct {
-	dir  string
-	once sync.Once
-	path string
-	err  error
-}
-
-func build() (string, error) {
-	program.once.Do(func() {
-		program.path = filepath.Join(program.dir, "appsvc-controller")
-		cmd := exec.Command("go", "build", "-o", program.path, "./cmd/appsvc-controller")
-		cmd.Dir = repository
-		if out, err := cmd.CombinedOutput(); err != nil {
-			program.err = fmt.Errorf("build appsvc-controller: %w\n%s", err, out)
-		}
-	})
-	return program.path, program.err
+func run(m *testing.M) (code int, err error) {
+	if program.dir, err = os.MkdirTemp("", "appsvc-controller-"); err != nil {
+		return 1, err
+	}
+	if program.guard, err = guard.New(program.dir); err != nil {
+		return 1, errors.Join(err, os.RemoveAll(program.dir))
+	}
+	defer func() { err = errors.Join(err, program.guard.Close()) }()
+	// Before the tests, whose -timeout does not count that.
+	if program.path, err = shipped.Build(context.Background(), program.dir, "appsvc-controller"); err != nil {
+		return 1, err
+	}
+	code = shared.Run(m)
+	if bare.cluster != nil {
+		err = bare.cluster.Stop()
+	}
+	return code, err
 }
 
 // started gives the shared cluster with a controller in it.
@@ -90,7 +97,7 @@ func started(t *testing.T) *controlplane.Cluster {
 	cluster := shared.Cluster(t)
 	sharedOnce.Do(func() {
 		if sharedManager, sharedFailure = newManager(context.Background(), cluster); sharedFailure == nil {
-			sharedFailure = sharedManager.start()
+			sharedFailure = sharedManager.Start()
 		}
 	})
 	if sharedFailure != nil {
@@ -99,123 +106,88 @@ func started(t *testing.T) *controlplane.Cluster {
 	return cluster
 }
 
-// logsOnFailure shows what the shared controller has written, if the test failed.
-func logsOnFailure(t *testing.T) {
-	if t.Failed() {
-		t.Log(sharedManager.logs.String())
+// own gives the bare cluster, a namespace in it and a controller for that alone, which is
+// yet to be started. It ends with the test.
+func own(t *testing.T, args ...string) (kubectl, *shipped.Controller) {
+	t.Helper()
+	cluster := bareCluster(t)
+	k := kubectl{t: t, cluster: cluster, namespace: cluster.Namespace(t)}
+	return k, k.manager(append([]string{"--namespaces=" + k.namespace}, args...)...)
+}
+
+func bareCluster(t *testing.T) *controlplane.Cluster {
+	t.Helper()
+	bare.once.Do(func() {
+		// Not the context of the test that happens to be the first.
+		ctx := context.Background()
+		if bare.cluster, bare.err = controlplane.Start(ctx, options()); bare.err == nil {
+			bare.access, bare.err = shipped.Install(ctx, bare.cluster)
+		}
+	})
+	if bare.err != nil {
+		t.Fatal(bare.err)
 	}
+	return bare.cluster
 }
 
-// manager is the controller's process.
-type manager struct {
-	kubeconfig string
-	args       []string
-	logs       *logs
-
-	mu    sync.Mutex
-	cmd   *exec.Cmd
-	ended chan struct{}
+// manager gives a controller in the bare cluster, which ends with the test.
+func (k kubectl) manager(args ...string) *shipped.Controller {
+	k.t.Helper()
+	return ends(k.t, bare.access, args...)
 }
 
-// logs are what the controller has written. They may be read while it writes.
-type logs struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logs) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logs) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
-// newManager installs what the controller needs, as `make deploy` does it, all but its
-// Deployment, and gives a controller that is yet to be started. Its access is that of its
-// ServiceAccount, with the roles that are shipped.
-func newManager(ctx context.Context, cluster *controlplane.Cluster, args ...string) (*manager, error) {
-	manifests, err := cluster.Kubectl(ctx, "kustomize", filepath.Join(repository, "config", "without-crd")).Output()
+// ends gives a controller that ends with the test, and then shows what it wrote if the
+// test failed.
+func ends(t *testing.T, access *rest.Config, args ...string) *shipped.Controller {
+	t.Helper()
+	m, err := managerAs(access, args...)
 	if err != nil {
-		return nil, fmt.Errorf("build config/without-crd: %w", err)
+		t.Fatal(err)
 	}
-	objects, err := controlplane.ReadObjects(bytes.NewReader(manifests))
+	t.Cleanup(func() {
+		if err := m.Kill(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Log(m.Logs())
+		}
+	})
+	return m
+}
+
+// about are the lines of a controller's log that are about a namespace.
+func about(logs, namespace string) string {
+	var out strings.Builder
+	for line := range strings.Lines(logs) {
+		if strings.Contains(line, namespace) {
+			out.WriteString(line)
+		}
+	}
+	return out.String()
+}
+
+// newManager installs what the controller needs, and gives a controller that is yet to be
+// started.
+func newManager(ctx context.Context, cluster *controlplane.Cluster) (*shipped.Controller, error) {
+	config, err := shipped.Install(ctx, cluster)
 	if err != nil {
 		return nil, err
 	}
-	for _, object := range objects {
-		if kind := object.GetObjectKind().GroupVersionKind().Kind; kind == "Deployment" || kind == "PodDisruptionBudget" || kind == "Service" {
-			continue
-		}
-		if err := cluster.Apply(ctx, object); err != nil {
-			return nil, err
-		}
-	}
-	config, err := cluster.ServiceAccount(ctx, namespace, account)
-	if err != nil {
-		return nil, err
-	}
-	return managerAs(config, args...)
+	return managerAs(config)
 }
 
 // managerAs gives a controller with some access.
-func managerAs(config *rest.Config, args ...string) (*manager, error) {
+func managerAs(config *rest.Config, args ...string) (*shipped.Controller, error) {
 	file, err := os.CreateTemp(program.dir, "kubeconfig-")
 	if err != nil {
 		return nil, err
 	}
-	file.Close()
-	m := &manager{kubeconfig: file.Name(), logs: &logs{}}
-	m.args = append([]string{"--kubeconfig", file.Name(), "--metrics-bind-address=0", "--health-probe-bind-address=0"}, args...)
-	return m, controlplane.WriteKubeconfig(config, file.Name())
-}
-
-// start starts the program.
-func (m *manager) start() error {
-	path, err := build()
-	if err != nil {
-		return err
+	if err := errors.Join(file.Close(), controlplane.WriteKubeconfig(config, file.Name())); err != nil {
+		return nil, err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.cmd = exec.Command(path, m.args...)
-	m.cmd.Stderr = m.logs
-	m.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := m.cmd.Start(); err != nil {
-		return err
-	}
-	m.ended = make(chan struct{})
-	go func(cmd *exec.Cmd, ended chan struct{}) {
-		cmd.Wait()
-		close(ended)
-	}(m.cmd, m.ended)
-	return nil
-}
-
-// kill ends the program as a machine that loses power does.
-func (m *manager) kill() error { return m.end(os.Kill) }
-
-// stop asks the program to end, and waits for it.
-func (m *manager) stop() error { return m.end(syscall.SIGTERM) }
-
-func (m *manager) end(signal os.Signal) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.cmd == nil {
-		return nil
-	}
-	if err := m.cmd.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
-	}
-	select {
-	case <-m.ended:
-	case <-time.After(time.Minute):
-		return errors.New("appsvc-controller does not end")
-	}
-	m.cmd = nil
-	return nil
+	return &shipped.Controller{
+		Program: program.path,
+		Args:    append([]string{"--kubeconfig", file.Name(), "--metrics-bind-address=0", "--health-probe-bind-address=0"}, args...),
+		Attr:    program.guard.Attr,
+	}, nil
 }

@@ -18,9 +18,7 @@ import (
 // and at most two reports.
 func TestWritesOfANewAppService(t *testing.T) {
 	t.Parallel()
-	cluster := started(t)
-	defer logsOnFailure(t)
-	k := kubectl{t: t, cluster: cluster, namespace: cluster.Namespace(t)}
+	k := inShared(t)
 	k.apply(`{apiVersion: apps.kudevops.io/v1alpha1, kind: AppService, metadata: {name: web}, spec: {image: "nginx:1", replicas: 0, ports: [{port: 80}]}}`)
 	k.run("wait", "--for=condition=Ready", "appservice/web", "--timeout=90s")
 	if message := k.run("get", "appservice", "web", "-o", `jsonpath={.status.conditions[?(@.type=="Ready")].message}`); message != "scaled to zero" {
@@ -34,9 +32,7 @@ func TestWritesOfANewAppService(t *testing.T) {
 // TestReconcileOnRequest: a new value of the annotation is one report and nothing else.
 func TestReconcileOnRequest(t *testing.T) {
 	t.Parallel()
-	cluster := started(t)
-	defer logsOnFailure(t)
-	k := kubectl{t: t, cluster: cluster, namespace: cluster.Namespace(t)}
+	k := inShared(t)
 	for i := range 5 {
 		k.apply(appServiceOf(fmt.Sprint("web-", i), "replicas: 0, ports: [{port: 80}]"))
 	}
@@ -61,9 +57,7 @@ func TestReconcileOnRequest(t *testing.T) {
 // put right with one write each.
 func TestForeignChangesStay(t *testing.T) {
 	t.Parallel()
-	cluster := started(t)
-	defer logsOnFailure(t)
-	k := kubectl{t: t, cluster: cluster, namespace: cluster.Namespace(t)}
+	k := inShared(t)
 	k.apply(appServiceOf("web", "replicas: 0, ports: [{port: 80}]"))
 	k.run("wait", "--for=condition=Ready", "appservice/web", "--timeout=90s")
 	for _, step := range []struct {
@@ -91,6 +85,92 @@ func TestForeignChangesStay(t *testing.T) {
 			t.Errorf("%s: %d writes, want %d:\n%s", step.name, writes.Total(), step.writes, writes)
 		}
 	}
+}
+
+// TestRestartWritesNothing: with a hundred AppServices that are as they should be, a
+// controller that starts anew reads, and writes nothing, whether the one before ended in
+// order or not. Until then no resource version moves.
+func TestRestartWritesNothing(t *testing.T) {
+	t.Parallel()
+	e, flags := listens(t)
+	k, m := own(t, flags...)
+	const apps = 100
+	var manifests strings.Builder
+	for i := range apps {
+		fmt.Fprintf(&manifests, "%s\n---\n", appServiceOf(fmt.Sprintf("web-%d", i), various[i%len(various)]))
+	}
+	k.apply(manifests.String())
+	if err := m.Start(); err != nil {
+		t.Fatal(err)
+	}
+	k.ready()
+	k.settled()
+	before, err := k.objects(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	writes := k.writes()
+	for _, end := range []struct {
+		name string
+		how  func() error
+	}{{"killed", m.Kill}, {"stopped", m.Stop}} {
+		if err := end.how(); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Start(); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, func(ctx context.Context) error { return e.handled(ctx, apps) })
+		if more := k.writes().Since(writes); more.Total() > 0 {
+			t.Errorf("after it was %s, the controller wrote:\n%s", end.name, more)
+		}
+	}
+	after, err := k.objects(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(before, after); d != "" {
+		t.Errorf("objects have changed (-before +after):\n%s", d)
+	}
+}
+
+// various are specs of AppServices of several shapes, nearly all without pods: it is about
+// objects.
+var various = []string{
+	"replicas: 0, ports: [{port: 80}]",
+	"replicas: 0",
+	"replicas: 0, ports: [{name: a, port: 80}, {name: b, port: 53, protocol: UDP}], env: [{name: A, value: b}]",
+	"replicas: 0, files: {/etc/a: b}, serviceAccount: {create: true}",
+	"autoscaling: {maxReplicas: 3, cpu: 80}, resources: {requests: {cpu: 100m}}, ports: [{port: 80}]",
+	"replicas: 0, driftPolicy: Warn, ports: [{port: 80}], networkPolicy: {}, disruptionBudget: {minAvailable: 1}",
+}
+
+// handled complains until a controller has handled so many AppServices since its start,
+// and has nothing left to do.
+func (e endpoint) handled(ctx context.Context, apps int) error {
+	if err := e.isReady(ctx); err != nil {
+		return err
+	}
+	reconciled, err := e.value(ctx, "controller_runtime_reconcile_total", "")
+	if err != nil {
+		return err
+	}
+	known, err := e.value(ctx, "appsvc_appservices", "")
+	if err != nil {
+		return err
+	}
+	waiting, err := e.value(ctx, "workqueue_depth", "")
+	if err != nil {
+		return err
+	}
+	working, err := e.value(ctx, "controller_runtime_active_workers", "")
+	if err != nil {
+		return err
+	}
+	if int(reconciled) < apps || int(known) < apps || waiting+working > 0 {
+		return fmt.Errorf("%v reconciles of %v AppServices; %v wait, %v under way", reconciled, known, waiting, working)
+	}
+	return nil
 }
 
 // appServiceOf gives an AppService as a manifest.
@@ -130,17 +210,26 @@ func (k kubectl) settled() {
 
 // versions are the resource versions of the AppServices and their children.
 func (k kubectl) versions(ctx context.Context) (map[string]string, error) {
-	out := map[string]string{}
+	objects, err := k.objects(ctx)
+	out := make(map[string]string, len(objects))
+	for name, object := range objects {
+		out[name] = object.GetResourceVersion()
+	}
+	return out, err
+}
+
+// objects are the AppServices and their children, by kind and name.
+func (k kubectl) objects(ctx context.Context) (map[string]*unstructured.Unstructured, error) {
+	out := map[string]*unstructured.Unstructured{}
 	for _, resource := range kinds {
 		list, err := k.cluster.Dynamic().Resource(resource).Namespace(k.namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return nil, err
 		}
-		for _, item := range list.Items {
-			out[nameOf(&item)] = item.GetResourceVersion()
+		for i := range list.Items {
+			object := &list.Items[i]
+			out[object.GetKind()+"/"+object.GetName()] = object
 		}
 	}
 	return out, nil
 }
-
-func nameOf(u *unstructured.Unstructured) string { return u.GetKind() + "/" + u.GetName() }

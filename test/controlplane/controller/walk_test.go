@@ -7,12 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"kudevops.io/appsvc/test/controlplane"
 )
 
 var (
@@ -27,96 +24,130 @@ var (
 // TestWalk is the walk of the tutorial, with kubectl, as people take it.
 func TestWalk(t *testing.T) {
 	t.Parallel()
-	cluster := started(t)
-	ns := cluster.Namespace(t)
-	k := kubectl{t: t, cluster: cluster, namespace: ns}
-	defer logsOnFailure(t)
-
-	sample, err := os.ReadFile(filepath.Join(repository, "config", "samples", "apps_v1alpha1_appservice.yaml"))
+	k := inShared(t)
+	sample := filepath.Join(repository, "config", "samples", "apps_v1alpha1_appservice.yaml")
+	text, err := os.ReadFile(sample)
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.apply(string(sample))
+	k.apply(string(text))
 	name := strings.TrimPrefix(k.run("get", "appservices", "-o", "name"), "appservice.apps.kudevops.io/")
 	k.run("wait", "--for=condition=Ready", "appservice/"+name, "--timeout=90s")
-	if got := k.run("get", "deployment", name, "-o", "jsonpath={.status.readyReplicas}/{.spec.replicas}"); got != "3/3" {
-		t.Errorf("the Deployment has %s ready, want 3/3", got)
-	}
-	if got := k.run("get", "service", name, "-o", "jsonpath={.spec.type} {.spec.ports[0].port}:{.spec.ports[0].nodePort}"); got != "NodePort 80:30080" {
-		t.Errorf("the Service is %s, want NodePort 80:30080", got)
-	}
-	if table := k.run("get", "appsvc", name); !strings.Contains(table, "True") {
-		t.Errorf("kubectl get shows no Ready:\n%s", table)
-	}
+	k.shows("3/3", "deployment", name, "{.status.readyReplicas}/{.spec.replicas}")
+	k.shows("NodePort 80:30080", "service", name, "{.spec.type} {.spec.ports[0].port}:{.spec.ports[0].nodePort}")
+	k.parity(sample)
+
+	// An edit of the image rolls out; one of the ports reaches the Service.
+	k.run("patch", "appservice", name, "--type=merge", "-p", `{"spec": {"image": "nginx:1.29",
+		"ports": [{"name": "http", "port": 8080, "targetPort": 80}, {"name": "admin", "port": 9000}], "service": {"type": "ClusterIP"}}}`)
+	k.ready()
+	k.shows("nginx:1.29 IfNotPresent", "deployment", name, "{.spec.template.spec.containers[0].image} {.spec.template.spec.containers[0].imagePullPolicy}")
+	k.shows("3", "deployment", name, "{.status.updatedReplicas}")
+	k.shows("ClusterIP 8080:80 9000:9000", "service", name, "{.spec.type} {.spec.ports[0].port}:{.spec.ports[0].targetPort} {.spec.ports[1].port}:{.spec.ports[1].targetPort}")
 
 	uid := k.run("get", "deployment", name, "-o", "jsonpath={.metadata.uid}")
 	k.run("delete", "deployment", name)
 	eventually(t, func(ctx context.Context) error {
-		d, err := cluster.Dynamic().Resource(deployments).Namespace(ns).Get(ctx, name, metav1.GetOptions{})
+		d, err := k.cluster.Dynamic().Resource(deployments).Namespace(k.namespace).Get(ctx, name, metav1.GetOptions{})
 		if err == nil && string(d.GetUID()) == uid {
 			return fmt.Errorf("the Deployment is still the old one")
 		}
 		return err
 	})
 	k.run("scale", "appservice", name, "--replicas=2")
-	eventually(t, func(ctx context.Context) error {
-		return wants(k.run("get", "deployment", name, "-o", "jsonpath={.spec.replicas}"), "2")
-	})
+	k.shows("2", "deployment", name, "{.spec.replicas}")
+
+	// No ports, no Service.
+	k.run("patch", "appservice", name, "--type=merge", "-p", `{"spec": {"ports": null}}`)
+	eventually(t, func(context.Context) error { return wants(k.run("get", "services", "-o", "name"), "") })
 
 	k.run("delete", "appservice", name)
 	eventually(t, func(context.Context) error { return wants(k.run("get", "deployments,services", "-o", "name"), "") })
 }
 
-func wants(got, want string) error {
-	if got != want {
-		return fmt.Errorf("got %q, want %q", got, want)
-	}
-	return nil
-}
-
-// kubectl runs the cluster's kubectl in a namespace, as admin.
-type kubectl struct {
-	t         *testing.T
-	cluster   *controlplane.Cluster
-	namespace string
-}
-
-func (k kubectl) run(args ...string) string {
-	k.t.Helper()
-	return k.input("", args...)
-}
-
-func (k kubectl) apply(manifests string) {
-	k.t.Helper()
-	k.input(manifests, "apply", "-f", "-")
-}
-
-func (k kubectl) input(stdin string, args ...string) string {
-	k.t.Helper()
-	cmd := k.cluster.Kubectl(k.t.Context(), append([]string{"-n", k.namespace}, args...)...)
-	cmd.Stdin = strings.NewReader(stdin)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		k.t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
-
-// eventually waits until check has no complaint; it gives up when something that
-// takes a second on an idle machine has not happened after two minutes.
-func eventually(t *testing.T, check func(context.Context) error) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	for {
-		err := check(ctx)
-		if err == nil {
-			return
+// TestEvents: there is one for what was done, which says what, and none where nothing was.
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	k := inShared(t)
+	k.apply(appServiceOf("web", "replicas: 0, ports: [{port: 80}]"))
+	k.ready()
+	k.run("patch", "appservice", "web", "--type=merge", "-p", `{"spec": {"image": "nginx:2", "ports": null}}`)
+	k.ready()
+	eventually(t, func(context.Context) error {
+		all := strings.Join(k.events("web"), "\n")
+		for _, want := range []string{"Applied: created Service web, Deployment web", "Applied: configured Deployment web: spec.template", "Pruned: pruned Service web"} {
+			if !strings.Contains(all, want) {
+				return fmt.Errorf("no event says %q:\n%s", want, all)
+			}
 		}
-		select {
-		case <-ctx.Done():
-			t.Fatalf("still after two minutes: %v", err)
-		case <-time.After(50 * time.Millisecond):
+		return nil
+	})
+	before := len(k.events("web"))
+	k.run("annotate", "appservice", "web", "apps.kudevops.io/reconcile=now")
+	k.shows("now", "appservice", "web", "{.status.lastHandledReconcileAt}")
+	k.settled()
+	if after := k.events("web"); len(after) != before {
+		t.Errorf("a reconcile that changed nothing has an event: %q", after)
+	}
+}
+
+// TestColumns: what `kubectl get` and `kubectl explain` show.
+func TestColumns(t *testing.T) {
+	t.Parallel()
+	k := inShared(t)
+	k.apply(appServiceOf("web", "replicas: 2, ports: [{port: 80}]"))
+	k.ready()
+	for _, test := range []struct {
+		name   string
+		args   []string
+		header []string
+		row    []string
+	}{
+		{"by the short name", []string{"get", "appsvc", "web"}, []string{"NAME", "READY", "REPLICAS", "AGE"}, []string{"web", "True", "2"}},
+		{"wide", []string{"get", "appservices", "web", "-o", "wide"}, []string{"NAME", "READY", "REASON", "REPLICAS", "IMAGE", "AGE"}, []string{"web", "True", "Available", "2", "nginx:1"}},
+	} {
+		lines := strings.Split(k.run(test.args...), "\n")
+		if got := strings.Join(strings.Fields(lines[0]), " "); got != strings.Join(test.header, " ") {
+			t.Errorf("%s: the columns are %q, want %q", test.name, got, test.header)
+		}
+		if row := strings.Fields(lines[1]); strings.Join(row[:len(row)-1], " ") != strings.Join(test.row, " ") {
+			t.Errorf("%s: the row is %q, want %q and an age", test.name, row, test.row)
 		}
 	}
+	says(t, k.run("get", "all"), "appservice.apps.kudevops.io/web", "deployment.apps/web", "service/web")
+	says(t, k.run("explain", "appservice.spec.ports"), "nodePort", "targetPort", "protocol")
+}
+
+// TestAutoscalerOfAnAppService: an HPA scales the AppService itself, by /scale.
+func TestAutoscalerOfAnAppService(t *testing.T) {
+	t.Parallel()
+	k := inShared(t)
+	k.apply(appServiceOf("web", "replicas: 1"))
+	k.ready()
+	k.apply(`
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web}
+spec:
+  scaleTargetRef: {apiVersion: apps.kudevops.io/v1alpha1, kind: AppService, name: web}
+  minReplicas: 3
+  maxReplicas: 5
+  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}}]
+`)
+	k.shows("3", "appservice", "web", "{.spec.replicas}")
+	k.shows("3 3", "deployment", "web", "{.spec.replicas} {.status.readyReplicas}")
+	k.ready()
+	k.shows("apps.kudevops.io/appservice=web", "appservice", "web", "{.status.selector}")
+}
+
+// shows waits until a field of an object has a value.
+func (k kubectl) shows(want, kind, name, path string) {
+	k.t.Helper()
+	eventually(k.t, func(context.Context) error {
+		got, err := k.try("get", kind, name, "-o", "jsonpath="+path)
+		if err != nil {
+			return err
+		}
+		return wants(got, want)
+	})
 }
