@@ -136,19 +136,22 @@ bundle: $(BIN)/kustomize ## Write a bundle for the Operator Lifecycle Manager in
 
 ##@ Tests
 
+# For each package. A machine that does other work takes several times as long.
+TIMEOUT := 45m
+
 .PHONY: test
 test: test-unit test-race test-controlplane test-peers test-argocd ## Run all tests
 
 .PHONY: test-unit
 test-unit: gitops packaging
-	go test ./...
+	go test -timeout $(TIMEOUT) ./...
 
 # The race detector needs a C compiler, which a machine with only Go lacks.
 .PHONY: test-race
 test-race:
 	@if command -v "$$(go env CC)" >/dev/null; then \
-		echo CGO_ENABLED=1 go test -race ./pkg/... ./internal/...; \
-		CGO_ENABLED=1 go test -race ./pkg/... ./internal/...; \
+		echo CGO_ENABLED=1 go test -race -timeout $(TIMEOUT) ./pkg/... ./internal/...; \
+		CGO_ENABLED=1 go test -race -timeout $(TIMEOUT) ./pkg/... ./internal/...; \
 	else \
 		echo 'SKIPPED: the tests under the race detector, which needs a C compiler ($(shell go env CC))'; \
 	fi
@@ -162,16 +165,16 @@ NESTED := CGO_ENABLED=0 GOFLAGS=-mod=readonly GOWORK=off go
 # first build is through.
 .PHONY: test-controlplane
 test-controlplane: controlplane
-	$(NESTED) -C test/controlplane test ./...
+	$(NESTED) -C test/controlplane test -timeout $(TIMEOUT) ./...
 
 .PHONY: test-peers
 test-peers: controlplane peers
-	$(NESTED) -C test/peers test ./...
+	$(NESTED) -C test/peers test -timeout $(TIMEOUT) ./...
 
 # What is tested stands outside of the module, where the go command sees no change.
 .PHONY: test-argocd
 test-argocd: argocd
-	$(NESTED) -C test/argocd test -count=1 ./...
+	$(NESTED) -C test/argocd test -count=1 -timeout $(TIMEOUT) ./...
 
 # -v names each package when it is compiled, which is all of them the first time.
 .PHONY: argocd
