@@ -78,10 +78,10 @@ func (c *comparison) withLive(ctx context.Context, source liveSource, args []str
 	if c.report.failed() {
 		return nil, errReported
 	}
+	opts := diff.Options{Manager: v1alpha1.FieldManager, Migrate: apply.DefaultMigrateManagers(), Ignore: c.rules}
 	found.adopt(desired)
-	changes, err := diff.Diff(found.objects, desired.values(), diff.Options{
-		Manager: v1alpha1.FieldManager, Migrate: apply.DefaultMigrateManagers(), Ignore: c.rules,
-	})
+	found.handOver(desired, opts)
+	changes, err := diff.Diff(found.objects, desired.values(), opts)
 	if err != nil {
 		return nil, c.locate(err, desired)
 	}
@@ -158,6 +158,22 @@ func (l *live) adopt(desired *treeSide) {
 			"apiVersion": v1alpha1.APIVersion, "kind": v1alpha1.Kind, "name": o.app.Name, "uid": uid,
 			"controller": true, "blockOwnerDeletion": true,
 		})
+	}
+}
+
+// handOver does to live objects what the controller does before it applies: a number of
+// replicas that the AppService no longer says stays what it is.
+func (l *live) handOver(desired *treeSide, opts diff.Options) {
+	rendered := make(map[manifest.ID]*sideObject, len(desired.objects))
+	for i := range desired.objects {
+		if o := &desired.objects[i]; o.app != nil {
+			rendered[o.id] = o
+		}
+	}
+	for i, o := range l.objects {
+		if r := rendered[manifest.IDOf(o)]; r != nil {
+			l.objects[i] = apply.AfterHandOver(&unstructured.Unstructured{Object: r.value}, o, opts)
+		}
 	}
 }
 

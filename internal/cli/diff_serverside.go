@@ -38,7 +38,7 @@ func (c *cluster) tryOut(ctx context.Context, desired *treeSide, found []*unstru
 				}
 			}
 		},
-		func(o *sideObject) tried { return c.dryRun(ctx, o) },
+		func(o *sideObject) tried { return c.dryRun(ctx, o, before[o.id]) },
 		func(t tried) error {
 			o, change := &desired.objects[i], &changes.Objects[i]
 			i++
@@ -62,8 +62,13 @@ func (c *cluster) tryOut(ctx context.Context, desired *treeSide, found []*unstru
 	return faults, err
 }
 
-func (c *cluster) dryRun(ctx context.Context, o *sideObject) tried {
+// dryRun tries an apply out. The number of replicas that nobody wants to change comes
+// along: the controller hands it over first, which cannot be tried out.
+func (c *cluster) dryRun(ctx context.Context, o *sideObject, live *unstructured.Unstructured) tried {
 	u := (&unstructured.Unstructured{Object: o.value}).DeepCopy()
+	if err := keepReplicas(u, live); err != nil {
+		return tried{fault: o.fault("", err.Error())}
+	}
 	err := c.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.DryRunAll, client.ForceOwnership, client.FieldOwner(v1alpha1.FieldManager))
 	if err == nil {
 		return tried{stored: u}
@@ -72,6 +77,20 @@ func (c *cluster) dryRun(ctx context.Context, o *sideObject) tried {
 	// Without the right to patch nothing can be tried; all else is an answer.
 	fault.Warning = !apierrors.IsForbidden(err)
 	return tried{fault: fault}
+}
+
+func keepReplicas(desired, live *unstructured.Unstructured) error {
+	if live == nil {
+		return nil
+	}
+	replicas, ok, err := unstructured.NestedInt64(live.Object, "spec", "replicas")
+	if err != nil || !ok {
+		return err
+	}
+	if _, wanted, err := unstructured.NestedFieldNoCopy(desired.Object, "spec", "replicas"); wanted || err != nil {
+		return err
+	}
+	return unstructured.SetNestedField(desired.Object, replicas, "spec", "replicas")
 }
 
 // untried words the error of a dry run.

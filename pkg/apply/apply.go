@@ -246,7 +246,7 @@ type run struct {
 func (r *run) owner() types.NamespacedName { return r.set.Owner.key() }
 
 // attempts bounds how often an object is read and written anew when it changes meanwhile.
-const attempts = 4
+const attempts = 8
 
 // object makes one object be as desired, or says why not.
 func (r *run) object(ctx context.Context, desired *unstructured.Unstructured) ObjectResult {

@@ -88,8 +88,8 @@ func readObject(ctx context.Context, reader client.Reader, desired *unstructured
 		return out
 	}
 	out.Err = mayWrite(refOf(desired), out.Live, set)
-	if out.Err == nil && handsOver(desired, out.Live, opts) {
-		out.Live = handedOver(out.Live)
+	if out.Err == nil {
+		out.Live = AfterHandOver(desired, out.Live, opts)
 	}
 	return out
 }
@@ -126,4 +126,13 @@ func (l *Live) readPrunable(ctx context.Context, reader client.Reader, desired [
 		}
 	}
 	return errs
+}
+
+// AfterHandOver gives a live object as it is when desired is applied over it: with
+// spec.replicas handed over, where Apply does that first. Otherwise it gives live itself.
+func AfterHandOver(desired, live *unstructured.Unstructured, opts diff.Options) *unstructured.Unstructured {
+	if !handsOver(desired, live, opts) {
+		return live
+	}
+	return handedOver(live)
 }

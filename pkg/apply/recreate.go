@@ -45,16 +45,23 @@ func (r *run) restoreReplicas(ctx context.Context, t target, old *unstructured.U
 	if _, wanted := replicasIn(t.desired); wanted || !had {
 		return nil
 	}
-	created, e := r.get(ctx, t.ref)
-	if e != nil || created == nil || replicasOf(created) == replicas {
-		return e
+	var e *Error
+	// Its controller reports on a new object at once, which makes the version an old one.
+	for range attempts {
+		var created *unstructured.Unstructured
+		if created, e = r.get(ctx, t.ref); e != nil || created == nil || replicasOf(created) == replicas {
+			return e
+		}
+		returned, err := r.applyReplicas(ctx, created, replicas)
+		if err == nil {
+			r.verify(t, returned, outcome)
+			return nil
+		}
+		if e = failure(t.ref, err, nil); e.Reason != ReasonConflict {
+			break
+		}
 	}
-	returned, err := r.applyReplicas(ctx, created, replicas)
-	if err != nil {
-		return failure(t.ref, err, nil)
-	}
-	r.verify(t, returned, outcome)
-	return nil
+	return e
 }
 
 // delete deletes exactly this object in exactly this version.

@@ -101,10 +101,22 @@ func TestDiffLive(t *testing.T) {
 			has: []string{`"metadata.labels.team"`},
 		},
 		{
+			name: "replicas handed over", reason: "a number that is no longer given stays; it does not fall to the default",
+			manifests: app(strings.Replace(applied, "replicas: 0, ", "", 1)), args: []string{"-o", "json"}, code: 1,
+			has: []string{"spec.replicas stays: owned by appsvc-replicas"},
+		},
+		{
 			name: "the right to patch", reason: "a dry run needs it, and the message says so",
 			manifests: app(applied), args: []string{"--server-side"}, code: 2,
 			has: []string{"--server-side needs the right to patch"},
 		},
+	}
+	check := func(name, reason, text string, has []string) {
+		for _, want := range has {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: no %q (%s) in\n%s", name, want, reason, text)
+			}
+		}
 	}
 	before := k.requestsOf("system:serviceaccount:" + k.namespace + ":reader")
 	for _, tt := range tests {
@@ -112,18 +124,16 @@ func TestDiffLive(t *testing.T) {
 		if code != tt.code {
 			t.Errorf("%s: exit code %d, want %d (%s)\n%s%s", tt.name, code, tt.code, tt.reason, stdout, stderr)
 		}
-		for _, text := range tt.has {
-			if !strings.Contains(stdout+stderr, text) {
-				t.Errorf("%s: no %q (%s) in\n%s%s", tt.name, text, tt.reason, stdout, stderr)
-			}
-		}
+		check(tt.name, tt.reason, stdout+stderr, tt.has)
 	}
 	refused := k.requestsOf("system:serviceaccount:" + k.namespace + ":reader").Since(before).Writes()
 	if refused.Total() != 0 {
 		t.Errorf("asking wrote:\n%s", refused)
 	}
 
-	code, stdout, stderr := k.diffLive(cluster.Kubeconfig(), app(applied), "--server-side")
+	code, stdout, stderr := k.diffLive(cluster.Kubeconfig(), app(strings.Replace(applied, "replicas: 0, ", "", 1)), "--server-side", "-o", "json")
+	check("replicas, asked of the server", "as above", stdout+stderr, []string{"nginx:1", "spec.replicas stays: owned by appsvc-replicas"})
+	code, stdout, stderr = k.diffLive(cluster.Kubeconfig(), app(applied), "--server-side")
 	if code != 1 || stderr != "" || !strings.Contains(stdout, "image: other:1 -> nginx:1") {
 		t.Errorf("--server-side: exit code %d\n%s%s", code, stdout, stderr)
 	}
