@@ -88,6 +88,16 @@ func TestReferee(t *testing.T) {
 	close(seeds)
 	wait.Wait()
 	t.Logf("\n%s", &tally)
+	if *refereeCases >= 500 {
+		for _, name := range referee.Edits() {
+			if tally.Of("edit: "+name) == 0 {
+				t.Errorf("no object was ever edited by %q", name)
+			}
+		}
+		if judged, confirmed := tally.Of("judged"), tally.Of("content: confirmed by an update"); judged < 10**refereeCases || confirmed < 5**refereeCases {
+			t.Errorf("only %d judgements, and %d confirmed by an update", judged, confirmed)
+		}
+	}
 	if n := tally.Of("cases that failed"); n > 0 {
 		t.Errorf("%d of %d cases failed", n, *refereeCases)
 	}

@@ -70,7 +70,7 @@ func withoutAllocated(object, predicted *unstructured.Unstructured) *unstructure
 	for i, p := range ports {
 		p, _ := p.(map[string]any)
 		if i < len(given) {
-			if w, ok := given[i].(map[string]any); ok && w["nodePort"] == nil {
+			if w, ok := given[i].(map[string]any); ok && (w["nodePort"] == nil || whole(w["nodePort"]) == int64(0)) {
 				delete(p, "nodePort")
 			}
 		}

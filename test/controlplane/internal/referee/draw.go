@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -92,10 +93,19 @@ func (d *appServices) render(app *v1alpha1.AppService) []*unstructured.Unstructu
 		return nil
 	}
 	for _, object := range result.Objects {
+		for _, s := range slots(object.Object, nil) {
+			if slices.Contains(gated, s.name) {
+				s.drop()
+			}
+		}
 		own(object)
 	}
 	return result.Objects
 }
+
+// gated are fields behind feature gates that are off: the API server drops them, so that
+// what is wanted never is what is there.
+var gated = []string{"bindMountOptions"}
 
 // own makes an object a child of an AppService. The garbage collector does not run: the
 // owner need not be there.

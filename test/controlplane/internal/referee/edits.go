@@ -3,10 +3,12 @@ package referee
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 
@@ -23,6 +25,18 @@ type edit struct {
 	name string
 	do   func(ctx context.Context, r *rand.Rand, s *subject) (*unstructured.Unstructured, error)
 }
+
+// Edits names what others do to the objects.
+func Edits() []string {
+	names := []string{kubectlItself}
+	for _, e := range edits {
+		names = append(names, e.name)
+	}
+	return names
+}
+
+// kubectlItself takes as long as fifty other edits, and so is drawn seldom.
+const kubectlItself = "kubectl itself"
 
 // edits are drawn from with equal chances.
 var edits = []edit{
@@ -346,9 +360,12 @@ func (r *Referee) kubectl(ctx context.Context, random *rand.Rand, s *subject) (*
 		args = append(args, []string{"rollout", "restart", object}, []string{"scale", object, "--replicas=4"}, []string{"set", "env", object, "A=kubectl"})
 	}
 	cmd := r.Kubectl(ctx, append(args[random.IntN(len(args))], "-n", r.Namespace)...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		r.Tally.Note("kubectl refused", string(out))
+	var refusal *exec.ExitError
+	if err := cmd.Run(); errors.As(err, &refusal) {
+		r.Tally.Count("kubectl refused", 1)
 		return nil, errNothing
+	} else if err != nil {
+		return nil, err
 	}
 	return s.client.Get(ctx, s.live.GetName(), metav1.GetOptions{})
 }

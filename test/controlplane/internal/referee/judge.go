@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"kudevops.io/appsvc/api/v1alpha1"
 	"kudevops.io/appsvc/pkg/diff"
 )
 
@@ -33,25 +31,9 @@ type judgement struct {
 func (r *Referee) judge(ctx context.Context, s *subject, desired *unstructured.Unstructured) error {
 	j := &judgement{subject: s, tally: r.Tally, desired: desired, live: s.live}
 	r.Tally.Count("judged", 1)
-	before, wanted := s.live.DeepCopy(), desired.DeepCopy()
-	j.changed = diff.NewChecker(v1alpha1.FieldManager).Changed(desired, s.live)
-	managers := leftovers
-	opts := diff.Options{Manager: v1alpha1.FieldManager}
-	if s.adopt {
-		opts.Migrate = adopted
-		if !applied(s.live) {
-			managers = slices.Concat(leftovers, adopted)
-		}
-	}
-	set, err := diff.Diff([]*unstructured.Unstructured{s.live}, []*unstructured.Unstructured{desired}, opts)
-	if !reflect.DeepEqual(before, s.live) || !reflect.DeepEqual(wanted, desired) {
-		return j.wrong("what was given to pkg/diff has changed")
-	}
-	if j.faults = err; err == nil {
-		if len(set.Objects) != 1 {
-			return j.wrong("Diff speaks of %d objects", len(set.Objects))
-		}
-		j.said = &set.Objects[0]
+	opts, managers := s.migration()
+	if err := j.say(opts); err != nil {
+		return err
 	}
 	migrated := leftover(s.live, managers)
 	if migrated {
@@ -64,6 +46,7 @@ func (r *Referee) judge(ctx context.Context, s *subject, desired *unstructured.U
 			return j.wrong("unchanged, but there are leftovers to migrate")
 		}
 	}
+	var err error
 	j.answer, err = s.apply(ctx, desired, metav1.DryRunAll)
 	switch {
 	case refused(err):
@@ -79,6 +62,24 @@ func (r *Referee) judge(ctx context.Context, s *subject, desired *unstructured.U
 		}
 	}
 	return j.content(ctx)
+}
+
+// say has pkg/diff say what it says.
+func (j *judgement) say(opts diff.Options) error {
+	before, wanted := j.live.DeepCopy(), j.desired.DeepCopy()
+	j.changed = diff.NewChecker(opts.Manager).Changed(j.desired, j.live)
+	set, err := diff.Diff([]*unstructured.Unstructured{j.live}, []*unstructured.Unstructured{j.desired}, opts)
+	switch {
+	case !reflect.DeepEqual(before, j.live) || !reflect.DeepEqual(wanted, j.desired):
+		return j.wrong("what was given to pkg/diff has changed")
+	case err != nil:
+		j.faults = err
+	case len(set.Objects) != 1:
+		return j.wrong("Diff speaks of %d objects", len(set.Objects))
+	default:
+		j.said = &set.Objects[0]
+	}
+	return nil
 }
 
 // verdict compares Changed with whether the API server would write.

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/util/csaupgrade"
 
 	"kudevops.io/appsvc/api/v1alpha1"
+	"kudevops.io/appsvc/pkg/diff"
 )
 
 // leftover reports whether something in our name, or of the time before managedFields, is
@@ -31,6 +32,18 @@ func applied(live *unstructured.Unstructured) bool {
 	return slices.ContainsFunc(live.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {
 		return e.Operation == metav1.ManagedFieldsOperationApply && e.Manager == v1alpha1.FieldManager
 	})
+}
+
+// migration gives the options for pkg/diff, and the managers whose fields become ours.
+func (s *subject) migration() (diff.Options, []string) {
+	opts, managers := diff.Options{Manager: v1alpha1.FieldManager}, leftovers
+	if s.adopt {
+		opts.Migrate = adopted
+		if !applied(s.live) {
+			managers = slices.Concat(leftovers, adopted)
+		}
+	}
+	return opts, managers
 }
 
 // migrate makes leftovers ours, as pkg/apply does.

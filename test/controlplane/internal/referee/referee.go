@@ -102,7 +102,7 @@ func (r *Referee) play(ctx context.Context, random *rand.Rand, desired *unstruct
 	if err := s.begin(ctx, random); err != nil {
 		if refused(err) {
 			r.Tally.Count("objects not accepted at first", 1)
-			r.Tally.Note("not accepted: "+reason(err), fmt.Sprintf("%v", err))
+			r.Tally.Count("not accepted: "+reason(err), 1)
 			return nil
 		}
 		return fmt.Errorf("%s: %w", s, err)
@@ -196,7 +196,7 @@ func (s *subject) apply(ctx context.Context, desired *unstructured.Unstructured,
 func (r *Referee) edit(ctx context.Context, random *rand.Rand, s *subject) error {
 	e := edits[random.IntN(len(edits))]
 	if random.IntN(60) == 0 {
-		e = edit{"kubectl itself", r.kubectl} // which takes as long as fifty others
+		e = edit{kubectlItself, r.kubectl}
 	}
 	live, err := e.do(ctx, random, s)
 	switch {

@@ -13,8 +13,7 @@ import (
 
 // refusal looks at what the API server refuses.
 func (j *judgement) refusal(err error) error {
-	why := reason(err)
-	j.tally.Note("refused: "+why, err.Error())
+	j.tally.Count("refused: "+reason(err), 1)
 	switch {
 	case j.said == nil:
 		j.tally.Count("refused, and Diff finds faults", 1)
@@ -22,7 +21,7 @@ func (j *judgement) refusal(err error) error {
 	case !j.changed:
 		j.tally.Count("refused, and nothing would change", 1)
 		return nil
-	case j.live.GetKind() == "PersistentVolumeClaim" && at(j.live.Object, "status")["phase"] != "Bound" && j.said.Effect == diff.EffectInPlace:
+	case immutable(err) && j.live.GetKind() == "PersistentVolumeClaim" && at(j.live.Object, "status")["phase"] != "Bound" && j.said.Effect == diff.EffectInPlace:
 		// A claim may grow as soon as it is bound, which no claim is here.
 		j.tally.Count("refused: the size of a claim that is not bound", 1)
 	case immutable(err) && j.said.Effect != diff.EffectRecreate:

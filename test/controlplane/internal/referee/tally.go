@@ -13,7 +13,6 @@ import (
 type Tally struct {
 	mu     sync.Mutex
 	counts map[string]int
-	notes  map[string]string
 }
 
 // Count adds n.
@@ -24,19 +23,6 @@ func (t *Tally) Count(name string, n int) {
 		t.counts = map[string]int{}
 	}
 	t.counts[name] += n
-}
-
-// Note counts one, and keeps the first text as an example.
-func (t *Tally) Note(name, text string) {
-	t.Count(name, 1)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.notes == nil {
-		t.notes = map[string]string{}
-	}
-	if _, ok := t.notes[name]; !ok {
-		t.notes[name] = text
-	}
 }
 
 // Of gives a count.

@@ -59,19 +59,21 @@ func (a *arena) fromNothing(ctx context.Context, c controller, apps int, sample 
 	defer cancel(nil)
 	go func() {
 		err := createAll(ctx, client, apps, c.object)
+		sample[CreationSeconds] = time.Since(start).Seconds()
 		if err != nil {
 			cancel(err) // or it would wait for what is never created
 		}
 		created <- err
 	}()
 	err = ready.wait(ctx, apps)
-	sample[Seconds] = time.Since(start).Seconds()
+	end := time.Since(start)
 	if err != nil {
 		cancel(err)
 	}
 	if failed := <-created; err == nil {
 		err = failed
 	}
+	sample[Seconds] = end.Seconds()
 	if err != nil {
 		return err
 	}

@@ -35,6 +35,9 @@ const (
 	// Seconds from the first creation to the last one that is Ready; those of kubectl are
 	// from its start to its end.
 	Seconds = "seconds"
+	// CreationSeconds are those of them until the last one was created, which is not the
+	// controller's work.
+	CreationSeconds = "creationSeconds"
 	// Writes until then, and until nothing more was written for four seconds.
 	Writes = "writes"
 	// SteadyWrites are those of the time that Options.Steady says.
@@ -79,8 +82,11 @@ type way struct {
 	make    func(ctx context.Context, a *arena, apps int) (Sample, error)
 }
 
-// patience is how long one run may take.
-const patience = 10 * time.Minute
+// patience is how long one run may take: several times what it does on two cores that do
+// nothing else.
+func patience(apps int) time.Duration {
+	return 5*time.Minute + time.Duration(apps)*100*time.Millisecond
+}
 
 // Run has every way make its pairs. A way that fails is missing; the error is that of ctx,
 // or of what all ways need.
@@ -166,7 +172,8 @@ func (t trial) try(ctx context.Context, w way, what string, result *Result) {
 
 // once has a way make its pairs in a new cluster.
 func (t trial) once(ctx context.Context, w way, apps int) (_ Sample, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("not done after %s", patience))
+	longest := patience(apps)
+	ctx, cancel := context.WithTimeoutCause(ctx, longest, fmt.Errorf("not done after %s", longest))
 	defer cancel()
 	dir, err := os.MkdirTemp(t.dir, "run-")
 	if err != nil {
