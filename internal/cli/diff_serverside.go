@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -56,6 +57,9 @@ func (c *cluster) tryOut(ctx context.Context, desired *treeSide, found []*unstru
 			}
 			seen := answer.Objects[0]
 			seen.Adopted, seen.Kept, seen.Foreign = change.Adopted, change.Kept, change.Foreign
+			for _, kept := range change.Kept {
+				seen.Notes = append(seen.Notes, kept.Path.String()+" stays: owned by "+strings.Join(kept.Owners, ", "))
+			}
 			*change = seen
 			return nil
 		})

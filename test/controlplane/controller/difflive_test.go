@@ -131,9 +131,9 @@ func TestDiffLive(t *testing.T) {
 		t.Errorf("asking wrote:\n%s", refused)
 	}
 
-	code, stdout, stderr := k.diffLive(cluster.Kubeconfig(), app(strings.Replace(applied, "replicas: 0, ", "", 1)), "--server-side", "-o", "json")
+	_, stdout, stderr := k.diffLive(cluster.Kubeconfig(), app(strings.Replace(applied, "replicas: 0, ", "", 1)), "--server-side", "-o", "json")
 	check("replicas, asked of the server", "as above", stdout+stderr, []string{"nginx:1", "spec.replicas stays: owned by appsvc-replicas"})
-	code, stdout, stderr = k.diffLive(cluster.Kubeconfig(), app(applied), "--server-side")
+	code, stdout, stderr := k.diffLive(cluster.Kubeconfig(), app(applied), "--server-side")
 	if code != 1 || stderr != "" || !strings.Contains(stdout, "image: other:1 -> nginx:1") {
 		t.Errorf("--server-side: exit code %d\n%s%s", code, stdout, stderr)
 	}
