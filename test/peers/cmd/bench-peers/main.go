@@ -1,9 +1,11 @@
-// Command bench-peers measures appsvc-render beside its peers, whole processes by
-// turns on this machine, and writes what it saw as a Markdown table:
+// Command bench-peers measures appsvc-render, pkg/diff and appsvc-controller beside
+// their peers, by turns on this machine, and writes what it saw as Markdown tables and
+// a plot:
 //
-//	go -C test/peers run ./cmd/bench-peers -runs 15 -write ../../docs/benchmarks.md
+//	go -C test/peers run ./cmd/bench-peers -large -write ../../docs/benchmarks.md
 //
-// With -check it measures nothing and compares what the programs render.
+// With -check it measures nothing and compares what the programs render and find; with
+// -smoke it does everything once, with tiny sizes.
 package main
 
 import (

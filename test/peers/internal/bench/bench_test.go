@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kudevops.io/appsvc/test/peers/internal/measure"
-	"kudevops.io/appsvc/test/peers/internal/report"
 )
 
 // printVariable makes this test's own program print the file that it names, as a
@@ -127,64 +126,163 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+func TestCheckDiffCase(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		reason  string
+		program binary
+		count   func(string) int
+		want    int
+		good    bool
+		text    string
+		differs string
+	}{
+		{
+			name: "ours", reason: "a line for each object", program: printer(t, "ours", "update A bench/a\nupdate A bench/b\n"),
+			count: lines, want: 2, good: true,
+		},
+		{
+			name: "ours finds too many", reason: "figures would be about other differences", program: printer(t, "ours", "update A bench/a\nupdate A bench/b\n"),
+			count: lines, want: 1, text: "NOT COMPARABLE: ours diff finds other differences", differs: "ours diff: 2 objects differ, want 1\n",
+		},
+		{
+			name: "dyff", reason: "two paths of one object are one object", program: printer(t, "dyff", "spec.x  (v1/A/bench/a)\nspec.y  (v1/A/bench/a)\nspec.x  (v1/B/bench/a)\n"),
+			count: dyffObjects, want: 2, good: true,
+		},
+		{
+			name: "dyff finds none", reason: "it has to name the object", program: printer(t, "dyff", "returned no differences\n"),
+			count: dyffObjects, want: 1, text: "NOT COMPARABLE: dyff diff finds other differences", differs: "dyff diff: 0 objects differ, want 1\n",
+		},
+		{
+			name: "missing", reason: "not a difference, and not the same either", program: binary{name: "dyff", missing: "does not build"},
+			count: dyffObjects, want: 1, text: "not compared: dyff diff: missing: does not build",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := diffCase{tt.program.entry(filepath.Join(t.TempDir(), "stdout"), "diff"), tt.count, tt.want}
+			got, err := checkDiffCase(t.Context(), measure.Launcher{Path: self(t)}, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.good() != tt.good || !strings.Contains(got.text, tt.text) || got.differences != tt.differs {
+				t.Errorf("good %v: %q, %q, want %v: %q, %q (%s)", got.good(), got.text, got.differences, tt.good, tt.text, tt.differs, tt.reason)
+			}
+		})
+	}
+}
+
+func TestCheckFunction(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		reason string
+		output string
+		good   bool
+		text   string
+	}{
+		{
+			name: "both", reason: "beside its own AppService", output: "items:\n- kind: AppService\n- kind: Service\n- kind: Deployment\n",
+			good: true, text: "adds a Deployment and a Service",
+		},
+		{name: "nothing", reason: "it did no work", output: "items: []\n", text: "NOT COMPARABLE"},
+		{name: "broken", reason: "it is no ResourceList", output: "items: x\n", text: "was not looked at: ours as a KRM function"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			in := inputs{stdout: filepath.Join(t.TempDir(), "stdout"), list: os.DevNull}
+			got, err := checkFunction(t.Context(), measure.Launcher{Path: self(t)}, programs{ours: printer(t, "ours", tt.output)}, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.good() != tt.good || !strings.Contains(got.text, tt.text) {
+				t.Errorf("good %v: %q, want %v: %q (%s)", got.good(), got.text, tt.good, tt.text, tt.reason)
+			}
+		})
+	}
+}
+
 func TestMissingPeerHasARow(t *testing.T) {
 	t.Parallel()
+	const reason = "peer helm: does not build"
 	p := programs{
-		ours: printer(t, "appsvc-render", web),
-		helm: binary{name: "helm v3.22.0", missing: "peer helm: does not build"},
+		ours:      printer(t, "appsvc-render", web),
+		helm:      binary{name: "helm v3.22.0", missing: reason},
+		dyff:      binary{name: "dyff v1.12.0", missing: "peer dyff: does not build"},
+		kustomize: printer(t, "kustomize v5.8.2", web),
 	}
 	in := inputs{
 		apps:   1000,
 		stdout: filepath.Join(t.TempDir(), "stdout"),
+		list:   os.DevNull,
 		growth: []growthInput{{apps: 100}, {apps: 1000}},
 	}
+	var all []scenario
+	for _, s := range scenarios(p, in) {
+		// The printers end with 0, and not with 1 as what finds differences.
+		for i := range s.entries {
+			s.entries[i].Command.Status = 0
+		}
+		all = append(all, s)
+	}
 	var progress bytes.Buffer
-	groups, err := measureAll(t.Context(), measure.Launcher{Path: self(t)}, scenarios(p, in), 1, &progress)
+	groups, err := measureAll(t.Context(), measure.Launcher{Path: self(t)}, all, 1, &progress)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := failure(groups, p.ours); err != nil {
-		t.Errorf("%v, want none: a missing peer is no failure", err)
-	}
 	var titles, missing []string
-	for _, g := range groups {
-		titles = append(titles, g.Title)
-		for _, r := range g.Results {
+	for i, s := range sections(all, groups, p.ours) {
+		if s.err != nil {
+			t.Errorf("%v, want none: a missing peer is no failure", s.err)
+		}
+		titles = append(titles, s.grid.Title)
+		for _, r := range groups[i].Results {
 			if r.Missing != "" {
 				missing = append(missing, r.Name)
 			}
 		}
-		if !strings.Contains(progress.String(), g.Title) {
-			t.Errorf("no progress for %q", g.Title)
+		if !strings.Contains(progress.String(), s.grid.Title) {
+			t.Errorf("no progress for %q", s.grid.Title)
+		}
+		for _, r := range s.reached {
+			if needs := strings.Contains(r.Figure, "helm") || strings.Contains(r.Figure, "dyff"); needs && r.Missing == "" {
+				t.Errorf("%q is %v without that peer", r.Figure, r.Value)
+			}
 		}
 	}
 	wantTitles := []string{
 		"build: 1,000 AppServices in one file",
 		"build: 1,000 AppServices in as many files",
+		"build: 1,000 AppServices, and kustomize build of what they render to",
 		"build: growth with the number of AppServices in one file",
+		"diff: 2,000 objects, one image differs",
+		"diff: 2,000 objects, all differ",
+		"diff: growth with the number of objects in each of two files, one image differs",
 		"start-up",
 	}
 	if diff := cmp.Diff(wantTitles, titles); diff != "" {
 		t.Errorf("tables (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"helm v3.22.0 template", "helm v3.22.0 template"}, missing); diff != "" {
+	if diff := cmp.Diff([]string{"helm v3.22.0 template", "helm v3.22.0 template", "dyff v1.12.0 between", "dyff v1.12.0 between"}, missing); diff != "" {
 		t.Errorf("missing rows (-want +got):\n%s", diff)
 	}
-	if table := groups[0].Table(); !strings.Contains(table, "| helm v3.22.0 template | missing: peer helm: does not build |") {
+	if table := groups[0].Grid().Markdown(); !strings.Contains(table, "| helm v3.22.0 template | missing: "+reason+" |") {
 		t.Errorf("the table does not show why the peer is missing:\n%s", table)
 	}
-	if table := groups[2].Table(); !strings.Contains(table, "against appsvc-render build, 1,000") {
+	if table := groups[3].Grid().Markdown(); !strings.Contains(table, "against appsvc-render build, 1,000") {
 		t.Errorf("growth is not against 1,000:\n%s", table)
 	}
 }
 
 func TestFailure(t *testing.T) {
 	t.Parallel()
-	groups := []report.Group{{Results: []measure.Result{
+	err := failure([]measure.Result{
 		{Name: "helm v3 template", Missing: "no network"},
 		{Name: "ours build apps.yaml", Missing: "exit status 1"},
-	}}}
-	err := failure(groups, binary{name: "ours"})
+	}, binary{name: "ours"})
 	if err == nil || err.Error() != "ours build apps.yaml: exit status 1" {
 		t.Errorf("error %v, want that of ours", err)
 	}
@@ -199,17 +297,24 @@ func TestParse(t *testing.T) {
 		want   options
 		err    string
 	}{
-		{name: "defaults", reason: "the figures of the documentation", want: options{runs: 15, apps: 1000}},
+		{name: "defaults", reason: "the figures of the documentation", want: options{runs: 15, apps: 1000, controllerApps: 10_000}},
 		{
 			name: "all", reason: "what was given is kept for the command of the report",
-			args: []string{"-runs", "3", "--large", "-apps=10", "-write", "x.md"},
-			want: options{runs: 3, apps: 10, large: true, write: "x.md", given: []string{"-apps=10", "-large=true", "-runs=3"}},
+			args: []string{"-runs", "3", "--large", "-apps=10", "-controller-apps=0", "-write", "x.md"},
+			want: options{runs: 3, apps: 10, large: true, write: "x.md", given: []string{"-apps=10", "-controller-apps=0", "-large=true", "-runs=3"}},
 		},
+		{
+			name: "smoke", reason: "it is small, whatever else is asked for",
+			args: []string{"-smoke", "-large", "-runs=9"},
+			want: options{runs: 1, apps: smokeApps, controllerApps: smokeApps, smoke: true, given: []string{"-large=true", "-runs=9", "-smoke=true"}},
+		},
+		{name: "no controllers", reason: "zero leaves them out, less is nothing", args: []string{"-controller-apps", "-1"}, err: "-controller-apps has to be at least 0"},
 		{name: "no runs", reason: "no median of nothing", args: []string{"-runs", "0"}, err: "-runs has to be at least 1"},
 		{name: "no apps", reason: "nothing to do", args: []string{"-apps", "-1"}, err: "-apps has to be at least 1"},
 		{name: "argument", reason: "a flag without its dash", args: []string{"check"}, err: `unexpected argument "check"`},
 		{name: "foreign program", reason: "its figures are not this repository's", args: []string{"-write=x.md", "-appsvc-render=/bin/x"}, err: "-appsvc-render replaces"},
-		{name: "check and write", reason: "no figures", args: []string{"-write=x.md", "-check"}, err: "-check measures nothing"},
+		{name: "check and write", reason: "no figures", args: []string{"-write=x.md", "-check"}, err: "-check and -build measure nothing"},
+		{name: "build and write", reason: "no figures either", args: []string{"-write=x.md", "-build"}, err: "-check and -build measure nothing"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -280,14 +385,5 @@ func TestWithoutFolders(t *testing.T) {
 	got := withoutFolders("Error: /tmp/x/chart: no; /src/repo/cmd too; /tmp/xy stays", "/tmp/x", "/src/repo")
 	if want := "Error: chart: no; cmd too; /tmp/xy stays"; got != want {
 		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-func TestThousands(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 10_050: "10,050", 1_234_567: "1,234,567"} {
-		if got := thousands(n); got != want {
-			t.Errorf("%d is %q, want %q", n, got, want)
-		}
 	}
 }

@@ -28,6 +28,7 @@ type binary struct {
 	path    string
 	env     []string
 	missing string
+	source  string // the folder of its module, of peers alone
 }
 
 // entry runs the binary. What stands in the table is its name and shown.
@@ -41,23 +42,33 @@ func (b binary) entry(stdout, shown string, args ...string) measure.Entry {
 
 // programs are all that is measured.
 type programs struct {
-	ours binary
-	helm binary
+	ours      binary
+	helm      binary
+	dyff      binary
+	kustomize binary
+	kro       binary
 }
 
 // buildPrograms builds what is not there yet. A program that does not build is
 // missing; the error is that of ctx.
 func buildPrograms(ctx context.Context, dir, temp string, o options, stderr io.Writer) (programs, error) {
-	p := programs{
-		ours: buildOurs(ctx, dir, temp, o.appsvcRender, stderr),
-		helm: buildPeer(ctx, filepath.Join(dir, "build", "helm"), stderr),
-	}
+	p := buildPeers(ctx, dir, stderr)
+	p.ours = buildOurs(ctx, dir, temp, o.appsvcRender, stderr)
 	// Nothing of this user's helm takes part: no plugin, no repository list.
 	for _, kind := range []string{"CACHE", "CONFIG", "DATA"} {
 		p.helm.env = append(p.helm.env, "HELM_"+kind+"_HOME="+filepath.Join(temp, "helm"))
 	}
 	return p, ctx.Err()
 }
+
+// buildPeers builds all but ours.
+func buildPeers(ctx context.Context, dir string, stderr io.Writer) programs {
+	peer := func(name string) binary { return buildPeer(ctx, filepath.Join(dir, "build", name), stderr) }
+	return programs{helm: peer("helm"), dyff: peer("dyff"), kustomize: peer("kustomize"), kro: peer("kro")}
+}
+
+// peers are all but ours.
+func (p programs) peers() []binary { return []binary{p.helm, p.dyff, p.kustomize, p.kro} }
 
 func buildOurs(ctx context.Context, dir, temp, given string, stderr io.Writer) binary {
 	ours := binary{name: "appsvc-render", path: filepath.Join(temp, "appsvc-render")}
@@ -89,6 +100,9 @@ func buildPeer(ctx context.Context, dir string, stderr io.Writer) binary {
 	if err == nil {
 		b.path, err = peer.Build(ctx, cache, stderr)
 	}
+	if err == nil {
+		b.source, err = peer.Source(ctx)
+	}
 	if err != nil {
 		b.missing = err.Error()
 	}
@@ -117,7 +131,15 @@ func (p programs) versions(ctx context.Context, dir string, o options) ([]string
 	if o.appsvcRender != "" {
 		ours = "appsvc-render as given"
 	}
-	return []string{ours, p.helm.name, "all built with " + goVersion}, nil
+	kubernetes, err := kubernetesVersion(dir)
+	if err != nil {
+		return nil, err
+	}
+	names := []string{ours}
+	for _, peer := range p.peers() {
+		names = append(names, peer.name)
+	}
+	return append(names, "Kubernetes "+kubernetes, "all built with "+goVersion), nil
 }
 
 func commit(ctx context.Context, root string) string {

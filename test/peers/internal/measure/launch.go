@@ -20,7 +20,7 @@ import (
 // one to Launch a launcher.
 const LaunchArg = "launch-and-measure"
 
-// Command is a process to measure. Its standard input is empty.
+// Command is a process to measure.
 type Command struct {
 	// Path of the program.
 	Path string `json:"path"`
@@ -28,8 +28,13 @@ type Command struct {
 	Args []string `json:"args,omitempty"`
 	// Env is added to the environment, as KEY=value.
 	Env []string `json:"env,omitempty"`
+	// Stdin is the file that the input comes from. Empty means that there is none.
+	Stdin string `json:"stdin,omitempty"`
 	// Stdout is the file that the output goes to, and replaces.
 	Stdout string `json:"stdout"`
+	// Status is the exit status that means success: 1 for a program that says by it
+	// that it found differences.
+	Status int `json:"status,omitempty"`
 }
 
 // Sample is what one process took.
@@ -59,8 +64,8 @@ type outcome struct {
 	Error  string `json:"error,omitempty"`
 }
 
-// Run runs one process to its end. An exit status other than 0 is an error, which
-// quotes the last line of its standard error.
+// Run runs one process to its end. An exit status other than the command's is an
+// error, which quotes the last line of its standard error.
 func (l Launcher) Run(ctx context.Context, c Command) (Sample, error) {
 	arg, err := json.Marshal(c)
 	if err != nil {
@@ -117,11 +122,19 @@ func run(ctx context.Context, c Command) (Sample, error) {
 	cmd.Env = append(os.Environ(), c.Env...)
 	cmd.Stdout = out
 	cmd.Stderr = &said
+	if c.Stdin != "" {
+		in, err := os.Open(c.Stdin)
+		if err != nil {
+			return Sample{}, err
+		}
+		defer in.Close()
+		cmd.Stdin = in
+	}
 
 	start := time.Now()
 	err = cmd.Run()
 	wall := time.Since(start)
-	if err != nil {
+	if err := judge(err, c.Status); err != nil {
 		return Sample{}, fmt.Errorf("%w%s", err, program.Complaint(said.String()))
 	}
 	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
@@ -133,6 +146,19 @@ func run(ctx context.Context, c Command) (Sample, error) {
 		CPU:        cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(),
 		PeakMemory: peakBytes(usage),
 	}, nil
+}
+
+// judge says whether a process that ended with err has the exit status that is
+// wanted.
+func judge(err error, want int) error {
+	var exit *exec.ExitError
+	switch {
+	case err == nil && want != 0:
+		return fmt.Errorf("exit status 0, want %d", want)
+	case want != 0 && errors.As(err, &exit) && exit.ExitCode() == want:
+		return nil
+	}
+	return err
 }
 
 // peakBytes: getrusage(2) counts in KiB, on macOS in bytes.

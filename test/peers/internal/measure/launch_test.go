@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -37,6 +38,10 @@ func perform(act string) int {
 	switch act {
 	case "print":
 		fmt.Print(strings.Join(os.Args[1:], ","))
+	case "copy":
+		if _, err := io.Copy(os.Stdout, os.Stdin); err != nil {
+			return 2
+		}
 	case "grow":
 		fmt.Print(touch(much))
 	case "fail":
@@ -105,6 +110,61 @@ func TestRun(t *testing.T) {
 	}
 }
 
+func TestRunReadsItsInput(t *testing.T) {
+	t.Parallel()
+	in := filepath.Join(t.TempDir(), "stdin")
+	if err := os.WriteFile(in, []byte("a text"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct{ name, reason, stdin, want string }{
+		{name: "a file", reason: "a KRM function reads what it is about", stdin: in, want: "a text"},
+		{name: "none", reason: "nobody's terminal is read", want: ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := command(t, "copy")
+			c.Stdin = tt.stdin
+			if _, err := launcher(t).Run(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			out, err := os.ReadFile(c.Stdout)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(out) != tt.want {
+				t.Errorf("output %q, want %q (%s)", out, tt.want, tt.reason)
+			}
+		})
+	}
+}
+
+func TestRunWithAnExitStatus(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		reason string
+		act    string
+		status int
+		want   string
+	}{
+		{name: "as wanted", reason: "a diff ends with 1 when it finds some", act: "fail", status: 3},
+		{name: "another", reason: "an error is not a difference", act: "fail", status: 1, want: "exit status 3: Error: no such chart"},
+		{name: "zero", reason: "it should have found a difference", act: "print", status: 1, want: "exit status 0, want 1"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := command(t, tt.act)
+			c.Status = tt.status
+			_, err := launcher(t).Run(t.Context(), c)
+			if got := fmt.Sprint(err); (err != nil || tt.want != "") && got != tt.want {
+				t.Errorf("error %v, want %q (%s)", err, tt.want, tt.reason)
+			}
+		})
+	}
+}
+
 func TestRunMeasuresTheMemoryOfTheProcessAlone(t *testing.T) {
 	t.Parallel()
 	// This process grows first, as one that generates and compares does.
@@ -129,8 +189,9 @@ func TestRunMeasuresTheMemoryOfTheProcessAlone(t *testing.T) {
 
 func TestRunFails(t *testing.T) {
 	t.Parallel()
-	missing := command(t, "print")
+	missing, mute := command(t, "print"), command(t, "print")
 	missing.Path = filepath.Join(t.TempDir(), "no-such-program")
+	mute.Stdin = filepath.Join(t.TempDir(), "no-such-input")
 	tests := []struct {
 		name    string
 		reason  string
@@ -139,6 +200,7 @@ func TestRunFails(t *testing.T) {
 	}{
 		{name: "exit status", reason: "with what the program said last", command: command(t, "fail"), want: "exit status 3: Error: no such chart"},
 		{name: "no program", reason: "with its name", command: missing, want: "no-such-program: no such file or directory"},
+		{name: "no input", reason: "it would measure other work", command: mute, want: "no-such-input: no such file or directory"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -14,9 +14,19 @@ import (
 func buildFlags() []string { return []string{"-trimpath", "-ldflags", "-s -w"} }
 
 // Build builds pkg, an import path or ./folder of the module in dir, into the
-// file out. What the go command says goes to progress.
+// file out, as what is measured is built. What the go command says goes to progress.
 func Build(ctx context.Context, dir, pkg, out string, progress io.Writer) error {
-	args := append([]string{"build"}, buildFlags()...)
+	return build(ctx, dir, pkg, out, progress, buildFlags())
+}
+
+// BuildTool is Build for a program that measures. It is built as tests are, whose
+// packages are compiled already.
+func BuildTool(ctx context.Context, dir, pkg, out string, progress io.Writer) error {
+	return build(ctx, dir, pkg, out, progress, nil)
+}
+
+func build(ctx context.Context, dir, pkg, out string, progress io.Writer, flags []string) error {
+	args := append([]string{"build"}, flags...)
 	var said bytes.Buffer
 	cmd := goCommand(ctx, dir, append(args, "-o", out, pkg)...)
 	cmd.Stderr = io.MultiWriter(progress, &said)

@@ -3,6 +3,8 @@ package program
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,6 +22,8 @@ type Peer struct {
 	Version string
 	// Package is the import path of the program.
 	Package string
+	// Module is the path of the module that holds it.
+	Module string
 
 	dir string
 }
@@ -39,24 +43,37 @@ func LoadPeer(dir string) (Peer, error) {
 		return Peer{}, fmt.Errorf("peer %s: go.mod names %d tools, want one", filepath.Base(dir), len(file.Tool))
 	}
 	p := Peer{Name: filepath.Base(dir), Package: file.Tool[0].Path, dir: dir}
-	p.Version = versionOf(file, p.Package)
-	if p.Version == "" {
+	p.Module, p.Version = moduleOf(file, p.Package)
+	if p.Module == "" {
 		return Peer{}, fmt.Errorf("peer %s: go.mod requires no module that holds %s", p.Name, p.Package)
 	}
 	return p, nil
 }
 
-// versionOf is the version of the module that holds pkg: of those that are
+// moduleOf is the module that holds pkg, and its version: of those that are
 // required, the one with the longest path that pkg begins with.
-func versionOf(file *modfile.File, pkg string) string {
-	path, version := "", ""
+func moduleOf(file *modfile.File, pkg string) (path, version string) {
 	for _, r := range file.Require {
 		holds := pkg == r.Mod.Path || strings.HasPrefix(pkg, r.Mod.Path+"/")
 		if holds && len(r.Mod.Path) > len(path) {
 			path, version = r.Mod.Path, r.Mod.Version
 		}
 	}
-	return version
+	return path, version
+}
+
+// Source is the folder of the peer's module, which is fetched if need be: some peers
+// come with files that they need in a cluster.
+func (p Peer) Source(ctx context.Context) (string, error) {
+	out, err := goCommand(ctx, p.dir, "mod", "download", "-json", p.Module).Output()
+	var info struct{ Dir, Error string }
+	if failed := json.Unmarshal(out, &info); failed == nil && info.Error != "" {
+		err = errors.New(info.Error)
+	}
+	if err != nil {
+		return "", fmt.Errorf("peer %s: source of %s: %w", p.Name, p.Module, err)
+	}
+	return info.Dir, nil
 }
 
 // Build gives the path of the peer's binary in the folder cache, and builds it

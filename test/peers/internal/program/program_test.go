@@ -41,13 +41,13 @@ func TestLoadPeer(t *testing.T) {
 			name:   "a tool",
 			reason: "its version is that of its module",
 			mod:    module + "tool example.com/helm/v3/cmd/helm\n\nrequire (\n\texample.com/helm/v3 v3.22.0 // indirect\n\texample.com/other v1.0.0 // indirect\n)\n",
-			want:   program.Peer{Name: "peer", Version: "v3.22.0", Package: "example.com/helm/v3/cmd/helm"},
+			want:   program.Peer{Name: "peer", Version: "v3.22.0", Package: "example.com/helm/v3/cmd/helm", Module: "example.com/helm/v3"},
 		},
 		{
 			name:   "a module inside a module",
 			reason: "the longest path holds the package; a path that merely begins alike does not",
 			mod:    module + "tool example.com/k/cli/cmd\n\nrequire (\n\texample.com/k v1.0.0\n\texample.com/k/cli v1.1.0\n\texample.com/k/cl v1.2.0\n)\n",
-			want:   program.Peer{Name: "peer", Version: "v1.1.0", Package: "example.com/k/cli/cmd"},
+			want:   program.Peer{Name: "peer", Version: "v1.1.0", Package: "example.com/k/cli/cmd", Module: "example.com/k/cli"},
 		},
 		{name: "no tool", reason: "nothing to build", mod: module, err: "peer peer: go.mod names 0 tools, want one"},
 		{

@@ -16,12 +16,12 @@ type Page struct {
 	Versions []string
 	// Command repeats the run, from the root of the repository.
 	Command string
-	// Rounds is how often each program ran, the warm-up not counted.
-	Rounds int
-	// Comparison says whether the programs rendered the same objects.
-	Comparison string
-	// Groups are the tables.
-	Groups []Group
+	// Checks say whether the programs did the same work, a line each.
+	Checks []string
+	// Plot is the file of the plot, relative to the page; empty when there is none.
+	Plot string
+	// Grids are the tables.
+	Grids []Grid
 }
 
 // Markdown gives the page.
@@ -32,12 +32,17 @@ func (p Page) Markdown() string {
 	fmt.Fprintf(&b, "- machine: %s, %d cores, %s\n", p.Machine.CPU, p.Machine.Cores, p.Machine.Memory)
 	fmt.Fprintf(&b, "- system: %s\n", p.Machine.OS)
 	fmt.Fprintf(&b, "- versions: %s\n", strings.Join(p.Versions, "; "))
-	fmt.Fprintf(&b, "- %s\n\n", p.Comparison)
-	fmt.Fprintf(&b, "Whole processes, start and end included, output to a file. The programs of a table ran by turns; "+
-		"measured runs of each: %d, after one to warm up. Times and memory are medians, CPU time is that of all threads, "+
-		"and a ratio is that of two medians of this run.\n", p.Rounds)
-	for _, g := range p.Groups {
-		b.WriteString("\n" + g.Table())
+	for _, check := range p.Checks {
+		fmt.Fprintf(&b, "- %s\n", check)
+	}
+	b.WriteString("\nPrograms are whole processes, start and end included, output to a file; one run of each to warm up is not counted. " +
+		"What stands in one table ran by turns. Times and memory are medians, CPU time is that of all threads, " +
+		"and a ratio is that of two medians of this run.\n")
+	if p.Plot != "" {
+		fmt.Fprintf(&b, "\n![Time by number of objects](%s)\n", p.Plot)
+	}
+	for _, g := range p.Grids {
+		b.WriteString("\n" + g.Markdown())
 	}
 	return b.String()
 }

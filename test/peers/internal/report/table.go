@@ -2,8 +2,6 @@ package report
 
 import (
 	"fmt"
-	"strings"
-	"time"
 
 	"kudevops.io/appsvc/test/peers/internal/measure"
 )
@@ -19,30 +17,33 @@ type Group struct {
 	Results []measure.Result
 	// Base is the index of the row that ratios are against, or NoBase.
 	Base int
+	// Rounds is how often each program ran, the warm-up not counted.
+	Rounds int
 }
 
-// Table gives the group as Markdown: a heading and a table with a row for every
-// result. A row without samples says why.
-func (g Group) Table() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "### %s\n\n", g.Title)
+// Grid gives the group as a table with a row for every result.
+func (g Group) Grid() Grid {
+	out := Grid{
+		Title:   g.Title,
+		Note:    fmt.Sprintf("Runs of each: %d.", g.Rounds),
+		Columns: []string{"wall time", "quartiles", "CPU time", "peak memory", "wall ratio", "CPU ratio", "memory ratio"},
+	}
 	if g.Base != NoBase {
-		fmt.Fprintf(&b, "Ratios are against %s.\n\n", g.Results[g.Base].Name)
+		out.Note += fmt.Sprintf(" Ratios are against %s.", g.Results[g.Base].Name)
 	}
-	b.WriteString("| | wall time | quartiles | CPU time | peak memory | wall ratio | CPU ratio | memory ratio |\n")
-	b.WriteString("|---|---:|---:|---:|---:|---:|---:|---:|\n")
 	for i, r := range g.Results {
-		if len(r.Samples) == 0 {
-			fmt.Fprintf(&b, "| %s | missing: %s | | | | | | |\n", cell(r.Name), cell(r.Missing))
-			continue
+		row := Row{Name: r.Name, Missing: r.Missing}
+		if len(r.Samples) > 0 {
+			wall, cpu, peak := measure.Wall(r.Samples), measure.CPU(r.Samples), measure.PeakMemory(r.Samples)
+			row.Cells = append([]string{Seconds(wall.Median), Quartiles(wall), Seconds(cpu.Median), Mebibytes(peak.Median)}, g.ratios(i)...)
 		}
-		wall, cpu, peak := measure.Wall(r.Samples), measure.CPU(r.Samples), measure.PeakMemory(r.Samples)
-		fmt.Fprintf(&b, "| %s | %s | %s to %s | %s | %s | %s |\n",
-			cell(r.Name), seconds(wall.Median), seconds(wall.Lower), seconds(wall.Upper),
-			seconds(cpu.Median), mebibytes(peak.Median), strings.Join(g.ratios(i), " | "))
+		out.Rows = append(out.Rows, row)
 	}
-	return b.String()
+	return out
 }
+
+// Quartiles writes how far times spread.
+func Quartiles(s measure.Summary) string { return Seconds(s.Lower) + " to " + Seconds(s.Upper) }
 
 // ratios of the medians of a row to those of the base, or empty cells.
 func (g Group) ratios(row int) []string {
@@ -61,32 +62,5 @@ func ratio(a, b measure.Summary) string {
 	if b.Median == 0 {
 		return ""
 	}
-	return digits(a.Median/b.Median) + " x"
-}
-
-func seconds(s float64) string {
-	if s < time.Second.Seconds() {
-		return digits(s*1000) + " ms"
-	}
-	return digits(s) + " s"
-}
-
-func mebibytes(bytes float64) string { return digits(bytes/(1<<20)) + " MiB" }
-
-// digits writes three of them: more would be noise.
-func digits(v float64) string {
-	switch {
-	case v < 1:
-		return fmt.Sprintf("%.3f", v)
-	case v < 10:
-		return fmt.Sprintf("%.2f", v)
-	case v < 100:
-		return fmt.Sprintf("%.1f", v)
-	}
-	return fmt.Sprintf("%.0f", v)
-}
-
-// cell makes text fit for a cell of a table: one line, and no separator.
-func cell(text string) string {
-	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", `\|`)
+	return Ratio(a.Median / b.Median)
 }

@@ -21,7 +21,7 @@ func WriteValues(w io.Writer, n int) error {
 		return err
 	}
 	for i := range n {
-		if _, err := fmt.Fprintf(w, "- name: %s\n%s", name(i), spec(i)); err != nil {
+		if _, err := fmt.Fprintf(w, "- name: %s\n%s", name(i), spec(i, original())); err != nil {
 			return err
 		}
 	}

@@ -79,6 +79,74 @@ func TestAppServices(t *testing.T) {
 	}
 }
 
+func TestChanged(t *testing.T) {
+	t.Parallel()
+	const n = 5
+	tests := []struct {
+		name   string
+		reason string
+		write  func(path string, n int) error
+		want   []string
+	}{
+		{name: "one", reason: "an image of one changes one Deployment", write: workload.WriteOneChanged, want: []string{"", "", "image", "", ""}},
+		{
+			name: "all", reason: "an image and a port change a Deployment and a Service", write: workload.WriteAllChanged,
+			want: []string{"image ports", "image ports", "image ports", "image ports", "image ports"},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "changed.yaml")
+			if err := tt.write(path, n); err != nil {
+				t.Fatal(err)
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			changed := strings.Split(string(text), "---\n")
+			var got []string
+			for i, before := range documents(t, n) {
+				got = append(got, strings.Join(differing(decode(t, before), decode(t, changed[i])), " "))
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("%s; fields of the spec that differ (-want +got):\n%s", tt.reason, diff)
+			}
+		})
+	}
+}
+
+// differing are the fields of the spec that two AppServices have different values of.
+func differing(a, b map[string]any) []string {
+	var fields []string
+	for _, field := range []string{"replicas", "image", "ports", "env", "resources"} {
+		if !cmp.Equal(a["spec"].(map[string]any)[field], b["spec"].(map[string]any)[field]) {
+			fields = append(fields, field)
+		}
+	}
+	return fields
+}
+
+func TestResourceList(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "list.yaml")
+	if err := workload.WriteResourceList(path); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList",
+		"items": []any{decode(t, documents(t, 1)[0])},
+	}
+	if diff := cmp.Diff(want, decode(t, string(text))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestFileAndFolderHoldTheSame(t *testing.T) {
 	t.Parallel()
 	const n = 12
